@@ -156,12 +156,17 @@ describe('a start is refused with a clear message for', () => {
     expect(output).toContain('is not a folder')
     expect(code).toBe(1)
   })
-  test('a data folder that the operating system does not let exist', async () => {
+  test('a folder that the operating system does not let exist', async () => {
     const { code, output } = await runServiceProcess({ DATA_DIR: '/proc/gantry/data', PORT: '0' })
     expect(output).toBe(
       'gantry: /proc/gantry/data is not writable: set DATA_DIR to a folder that this user may write to\n',
     )
     expect(code).toBe(1)
+    const settings = { DATA_DIR: join(parent, 'log'), EVENT_STORE_URL: 'sqlite:/proc/gantry/events.db' }
+    expect(await runServiceProcess({ ...settings, PORT: '0' })).toEqual({
+      code: 1,
+      output: 'gantry: /proc/gantry cannot be created: ENOENT\n',
+    })
   })
   test('wrong settings, with one line for each', async () => {
     const { code, output } = await runServiceProcess({

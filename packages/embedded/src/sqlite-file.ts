@@ -98,7 +98,7 @@ const CHECKED_BYTES = 32 * 1024 * 1024
 export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
-    makeFolder(dirname(path))
+    makeFolderOf(path)
     if (!existsSync(path)) create(path, file)
     inspectDatabase(path, { applicationId: APPLICATION_IDS[file.kind], userVersion: file.version })
     db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
@@ -110,6 +110,15 @@ export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
   } catch (error) {
     db?.close()
     throw isFull(error) ? new DiskFull(path, error) : error
+  }
+}
+
+function makeFolderOf(path: string): void {
+  try {
+    makeFolder(dirname(path))
+  } catch (error) {
+    if (isFull(error)) throw error
+    throw new DataFolderRefused(dirname(path), `cannot be created: ${(error as NodeJS.ErrnoException).code}`)
   }
 }
 
