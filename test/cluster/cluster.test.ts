@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { listApis, OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
+import { findOtelCollector, HOW_TO_HAVE_OTEL_COLLECTOR, onPath, type ReceivedSpan } from '@gantry/engines'
 import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import { fastify } from 'fastify'
@@ -22,6 +23,15 @@ const MAIN = join(import.meta.dirname, 'src/main.ts')
 
 /** Webhooks may reach a receiver in the test. */
 const OF_RECEIVER = { WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOK_RETRY_SCHEDULE: '100ms,1h' }
+
+/** Only requests with a sampled traceparent are recorded. The collector starts in its test. */
+const collectorPort = await freePort()
+const TRACING = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
+  OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+  OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+}
+const startCollector = await findOtelCollector()
 
 let folder: string
 let port: number
@@ -62,6 +72,7 @@ beforeAll(async () => {
         PORT: String(port),
         LOGIN_LIMIT_PER_MINUTE: '0',
         ...OF_RECEIVER,
+        ...TRACING,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
@@ -279,7 +290,7 @@ test(
     })
     expect(subscribed.status, await subscribed.text()).toBe(201)
 
-    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
     const ids = {
       requestId: 'r-traced',
       traceId: traceparent.slice(3, 35),
@@ -312,6 +323,94 @@ test(
   },
   5 * SOON.timeout,
 )
+
+test(
+  'a request is one trace, from the gateway to its webhooks, and a missing collector fails nothing',
+  async ({ skip }) => {
+    const received: unknown[] = []
+    const receiver = createServer(({ headers }, response) => {
+      received.push(headers.traceparent)
+      response.end()
+    })
+    await once(receiver.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void receiver.close())
+    const { port: at } = receiver.address() as AddressInfo
+    const webhook = {
+      ...{ name: 'spans', displayName: 'spans', url: `http://127.0.0.1:${at}/secret-path?a=secret-query` },
+      ...{ active: true, eventTypes: ['API_CREATED'] },
+    }
+    const subscribed = await send('/webhooks', { method: 'POST', body: JSON.stringify(webhook) })
+    expect(subscribed.status, await subscribed.text()).toBe(201)
+    onTestFinished(
+      async () => void (await send(subscribed.headers.get('location') ?? '', { method: 'DELETE' })),
+    )
+
+    const create = async (name: string, traceId: string) => {
+      const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` }
+      expect((await send('/apis', { ...named(name), headers })).status).toBe(201)
+    }
+    await create('without a collector', '1af7651916cd43dd8448eb211c80319c')
+    await vi.waitFor(
+      async () => expect(await linesOf('gateway', 'takes no spans; they are dropped')).toHaveLength(1),
+      SOON,
+    )
+
+    if (!startCollector) {
+      skip(!process.env.CI || !(await onPath('go')), HOW_TO_HAVE_OTEL_COLLECTOR)
+      return expect.fail('Go could not compile the collector')
+    }
+    const collector = await startCollector(collectorPort, folder)
+    onTestFinished(() => collector.stop())
+    const traceId = '2af7651916cd43dd8448eb211c80319c'
+    await create('secret name', traceId)
+    const ofTrace = async () => (await collector.spans()).filter(span => span.traceId === traceId)
+    await vi.waitFor(async () => expect(pathsOf(await ofTrace())).toEqual(expect.arrayContaining(PATHS)), {
+      ...SOON,
+      interval: 100,
+    })
+    await vi.waitFor(async () => expect(await linesOf('gateway', 'takes spans again')).toHaveLength(1), SOON)
+    expect(await linesOf('gateway', 'takes no spans; they are dropped')).toHaveLength(1)
+
+    const spans = await ofTrace()
+    expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(
+      new Set(['gantry-gateway', 'gantry-catalog', 'gantry-notifier']),
+    )
+    expect(JSON.stringify(spans)).not.toContain('secret')
+    const request = spans.find(({ kind, attributes }) => kind === 3 && attributes['server.port'] === at)
+    expect(received).toContain(`00-${traceId}-${request?.spanId}-01`)
+  },
+  5 * SOON.timeout,
+)
+
+/** The spans of a trace, each after its ancestors, with the service and without the deepest ones. */
+const PATHS = [
+  ['gateway POST /apis'],
+  ['gateway POST /apis', 'gateway POST'],
+  ['gateway POST /apis', 'gateway POST', 'catalog POST /apis'],
+].map(path => path.join(' > '))
+const COMMAND = `${PATHS[2]} > catalog CreateApi api`
+const MESSAGE = `${COMMAND} > catalog send events.catalog.API_CREATED > notifier process events.catalog.API_CREATED`
+const DELIVERY = `${MESSAGE} > notifier CreateDelivery delivery`
+const ATTEMPT = `${DELIVERY} > notifier attempt delivery`
+PATHS.push(
+  ...[
+    `${COMMAND} > catalog append apiname`,
+    `${COMMAND} > catalog append api`,
+    `${COMMAND} > catalog project api`,
+  ],
+  ...[`${DELIVERY} > notifier append delivery`, `${DELIVERY} > notifier project delivery`],
+  ...[`${ATTEMPT} > notifier POST`, `${ATTEMPT} > notifier RecordOutcome delivery`],
+)
+
+function pathsOf(spans: readonly ReceivedSpan[]): string[] {
+  const byId = new Map(spans.map(span => [span.spanId, span]))
+  const pathOf = ({ parentSpanId, name, resource }: ReceivedSpan): string => {
+    const parent = byId.get(parentSpanId)
+    const own = `${resource['service.name']?.replace('gantry-', '')} ${name}`
+    return parent ? `${pathOf(parent)} > ${own}` : own
+  }
+  return spans.map(pathOf)
+}
 
 test('health checks and scrapes are not in the logs', async () => {
   for (const [name, { url, inside }] of processes()) {

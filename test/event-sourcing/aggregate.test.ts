@@ -19,6 +19,7 @@ import {
   storyMetadata,
   withoutProjector,
 } from '@gantry/event-sourcing/testing'
+import { inContext, TraceContext } from '@gantry/tracing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 let folder: string
@@ -47,6 +48,18 @@ beforeEach(async () => {
 afterEach(async () => {
   await eventStore.close()
   await rm(folder, { recursive: true })
+})
+
+test('events have the trace of the request, and those of the service itself have traces of their own', async () => {
+  const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
+  const counters = counter()
+  const traceOf = async (work: () => ReturnType<typeof counters.execute>) =>
+    (await work()).facts[0]?.metadata.traceparent
+  const execute = () => counters.execute('a', count(1))
+  expect(await traceOf(() => inContext(new TraceContext('r-1', given), execute))).toBe(given)
+  const [one, other] = [await traceOf(execute), await traceOf(execute)]
+  for (const own of [one, other]) expect(own).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
+  expect(one).not.toBe(other)
 })
 
 test('concurrent commands of two replicas both succeed, one after the other', async () => {

@@ -98,6 +98,7 @@ function storeOf(log: Log, { turns, lags, diesAt }: ReplicaPlan, died: () => voi
   }
   const read = (stream: string) => log.stream(stream, log.events.length - (lags[reads++] ?? 0))
   return {
+    system: 'memory',
     append: (stream, events, expected) => reach(() => log.append(stream, events, expected)),
     readStream: (stream, from = 0) => reach(() => read(stream).slice(from)),
     readLast: stream => reach(() => read(stream).at(-1)),

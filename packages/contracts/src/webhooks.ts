@@ -194,7 +194,7 @@ export const DeliveryRecord = z
     eventType: z.string(),
     traceId: z.string().nullable().meta({
       description:
-        'W3C trace id of the request that caused the event; null if the service caused it by itself, and in deliveries of earlier releases',
+        'W3C trace id of the request that caused the event, or of the work of the service itself; null for some deliveries of earlier releases',
     }),
     status: DeliveryStatus,
     payload: z

@@ -106,6 +106,7 @@ export function sqliteBus(options: BusOptions): Bus {
   }
 
   return {
+    system: 'sqlite',
     publish: (list, options) => answering(() => messages.publish(list, options)),
     last: subjects => answering(() => messages.last(subjects)),
     consume: options => iterating(consumers.consume(options)),

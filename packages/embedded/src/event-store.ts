@@ -69,6 +69,7 @@ export function sqliteEventStore({ now = () => new Date(), ...options }: EventSt
   }
 
   return {
+    system: 'sqlite',
     async append(stream, events, expected) {
       file.requireOpen()
       if (events.length === 0) throw new RangeError('an append needs at least one event')

@@ -1,4 +1,5 @@
 import { type Change, Refusal } from '@gantry/contracts'
+import { beginContext, currentContext, inOwnContext, inSpan } from '@gantry/tracing'
 import type { AggregateProjection, Before } from './aggregate-projection.ts'
 import type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
 import type { DomainEvent, EventMetadata, Fact, JsonObject } from './event.ts'
@@ -44,6 +45,13 @@ const eventUuid = nameUuids('6f1b7a0e-6f0c-4b0f-9a55-0c8f3c2b7f11')
 const eventId = (stream: string, { commandId }: CommandMetadata, index: number) =>
   eventUuid(`${stream}/${commandId}/${index}`)
 
+/** The command with the trace of the current context, which its events record. */
+function inTrace<Command extends DomainCommand>(command: Command): Command {
+  const traceparent = currentContext()?.traceparent
+  if (traceparent === undefined || traceparent === command.metadata.traceparent) return command
+  return { ...command, metadata: { ...command.metadata, traceparent } }
+}
+
 /** Executes the commands of an aggregate: decides, appends, and projects before the command is answered. */
 export class CommandHandler<State, Command extends DomainCommand, Event extends DomainEvent> {
   readonly #options: CommandHandlerOptions<State, Command, Event>
@@ -52,7 +60,16 @@ export class CommandHandler<State, Command extends DomainCommand, Event extends 
     this.#options = options
   }
 
-  async execute(id: string, command: Command): Promise<Executed<State, Event>> {
+  /** Executes a command in a span of the current trace; without one, e.g. in a worker, it begins a trace. */
+  execute(id: string, command: Command): Promise<Executed<State, Event>> {
+    const { type, metadata } = command
+    const work = () => this.#execute(id, inTrace(command))
+    const start = { name: `${type} ${this.#options.category}` }
+    if (currentContext()) return inSpan(start, work)
+    return inOwnContext(beginContext(metadata.requestId, metadata.traceparent, start), work)
+  }
+
+  async #execute(id: string, command: Command): Promise<Executed<State, Event>> {
     const { cache, projection } = this.#options
     const tries = new Tries(command.metadata)
     for (;;) {
@@ -130,7 +147,8 @@ export class CommandHandler<State, Command extends DomainCommand, Event extends 
       storedBase.revision === base.revision ? prepared : this.#prepare(id, storedBase, events, command)
     const stored = isOnlyTry ? made : ((await this.#asStored(id, storedBase, events.length)) ?? made)
     const state = cache.keep(id, { ...stored.after, position: appended.position })
-    await projection?.show(id, { before: base, state, appended: stored.facts, readAt: appendedAt })
+    const shown = { before: base, state, appended: stored.facts, readAt: appendedAt }
+    if (projection) await inSpan({ name: `project ${category}` }, () => projection.show(id, shown))
     snapshots?.offer(id, state)
     return { ...state, events: this.#eventsOf(stored.facts), facts: stored.facts }
   }

@@ -44,6 +44,8 @@ export interface StoredSnapshot {
  * Every call may throw EventStoreUnavailable, or an error of the adapter when the store refuses the user of its URL.
  */
 export interface EventStore {
+  /** Name of the database in spans, as db.system.name. */
+  readonly system: string
   /**
    * Appends all events or none. At least one event, at most 1,000, at most 1 MiB together.
    * Repeating an append with the same event ids and the same expected revision returns the result of the first one, also

@@ -1,5 +1,6 @@
 import { type Bus, BusUnavailable, type Message, type StoredMessage, sleep } from '@gantry/messaging'
 import type { Lease, ReadModels, Write } from '@gantry/read-models'
+import { sendingMessages } from '@gantry/tracing'
 import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { StreamQuarantined } from './fold.ts'
@@ -138,7 +139,9 @@ function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: 
     const now = performance.now()
     if (messages.length > 0) {
       if (now - publishedAt > NOTE_MS) await check()
-      sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
+      const after = sequence
+      const publish = (inSpans: readonly Message[]) => bus.publish(inSpans, { after })
+      sequence = Math.max(sequence, await sendingMessages(bus.system, messages, publish))
       position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
       publishedAt = now
     }

@@ -64,6 +64,7 @@ export function esdbEventStore({
     refusedAppend({ connectionString, right: `${right} the stream ${stream}`, stream, expected })
 
   return {
+    system: 'eventstoredb',
     async append(stream, events, expected) {
       if (events.length === 0) throw new RangeError('an append needs at least one event')
       const stored = toStore(stream, events)

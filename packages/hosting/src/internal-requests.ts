@@ -8,14 +8,17 @@ import {
   replyOf,
   resultOf,
 } from '@gantry/messaging'
+import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-kit'
 import {
+  answered,
   contextOf,
   currentContext,
   inContext,
-  type PassedPrincipals,
-  PRINCIPAL_HEADER,
-  type Purpose,
-} from '@gantry/service-kit'
+  inOwnContext,
+  inSpan,
+  messaging,
+  requestSpan,
+} from '@gantry/tracing'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { KnownReplica, Replicas } from './replicas.ts'
@@ -50,11 +53,17 @@ const purposeOf = (subject: string): Purpose => ({ service: serviceOf(subject), 
 
 const Question = z.object({ subject: z.string(), data: z.json() })
 
-/** Answers a request in the context of its headers. */
+/** Answers requests, each in the context of its headers. */
 const answeringInContext =
-  (answer: Responder): Responder =>
-  (data, headers) =>
-    inContext(contextOf(headers), () => answer(data))
+  (system: string, subject: string, answer: Responder): Responder =>
+  (data, headers) => {
+    const context = contextOf(headers, {
+      name: `process ${subject}`,
+      kind: 'server',
+      attributes: () => messaging(system, 'process', subject),
+    })
+    return context ? inOwnContext(context, () => answer(data)) : inContext(undefined, () => answer(data))
+  }
 
 interface Asked {
   /** The value of the principal header. */
@@ -65,19 +74,17 @@ interface Asked {
 
 /** @returns the reply; undefined when the replica did not answer, null when it refused or has no responder for the subject */
 async function ask(base: string, { shown, body, timeoutMs }: Asked): Promise<Reply | null | undefined> {
+  const url = new URL(`${base}${PATH}`)
+  const headers = { 'content-type': 'application/json', [PRINCIPAL_HEADER]: shown }
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await fetch(`${base}${PATH}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        [PRINCIPAL_HEADER]: shown,
-        ...currentContext()?.headers,
-      },
-      body,
-      signal: AbortSignal.timeout(timeoutMs),
+    return await inSpan(requestSpan('POST', url), async span => {
+      const context = currentContext()?.headers
+      const response = await fetch(url, { method: 'POST', headers: { ...headers, ...context }, body, signal })
+      answered(span, response.status)
+      const reply: unknown = await response.json()
+      return isReply(reply) ? reply : null
     })
-    const reply: unknown = await response.json()
-    return isReply(reply) ? reply : null
   } catch {
     return undefined
   }
@@ -99,7 +106,12 @@ export function internalRequests({
 
   const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
     const replicas = services[serviceOf(subject)]
-    if (!replicas) return bus.request(subject, data, { timeoutMs, headers: currentContext()?.headers })
+    if (!replicas) {
+      const attributes = () => messaging(bus.system, 'send', subject)
+      return inSpan({ name: `send ${subject}`, kind: 'client', attributes }, () =>
+        bus.request(subject, data, { timeoutMs, headers: currentContext()?.headers }),
+      )
+    }
     const body = JSON.stringify({ subject, data })
     let failed: string | undefined
     for (const _try of ['first', 'second']) {
@@ -136,7 +148,7 @@ export function internalRequests({
       request,
       respond(subject, handler) {
         responders.set(subject, handler)
-        const stop = bus.respond(subject, answeringInContext(handler))
+        const stop = bus.respond(subject, answeringInContext(bus.system, subject, handler))
         return () => {
           responders.delete(subject)
           stop()

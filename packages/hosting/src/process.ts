@@ -10,6 +10,8 @@ import {
   type ServerOptions,
   SettingsRefused,
 } from '@gantry/service-kit'
+import { withTracer } from '@gantry/tracing'
+import type { OtlpTracer } from '@gantry/tracing/otlp'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
@@ -19,6 +21,7 @@ import { processClock } from './clock.ts'
 import { type ProcessMetrics, processMetrics } from './metrics.ts'
 import { type Port, processServers, type Servers } from './servers.ts'
 import type { ProcessSettings, ServerSettings, serverSettings } from './settings.ts'
+import { openTracer } from './tracing.ts'
 
 /** What `runProcess` gives to the parts of a process. */
 export interface ProcessContext<Settings> {
@@ -77,6 +80,8 @@ export interface ProcessOptions<Schema extends OwnSchema> {
   startFailure?(error: unknown): string | undefined
 }
 
+/** Maximum time to export the last spans, within SHUTDOWN_TIMEOUT. */
+const LAST_SPANS_MS = 3_000
 /** Time for the end of the workers after SHUTDOWN_TIMEOUT. The process then exits even if they have not ended. */
 const LAST_MS = 2_000
 const POLL_MS = 25
@@ -89,14 +94,30 @@ const POLL_MS = 25
  * unavailable, it logs that and waits.
  */
 export async function runProcess<Schema extends OwnSchema>(options: ProcessOptions<Schema>): Promise<void> {
-  const { name, schema, environment, open } = options
-  const orExit = exitOnFailure(options.startFailure ?? (error => `gantry ${name}: ${failureLineOf(error)}`))
+  const { name, schema, environment } = options
+  const orExit = orExitOf(options)
   // Only this user may read the files of embedded stores.
   process.umask(0o077)
   const settings = await orExit(async () => readSettings(schema, environment))
   const metrics = new Registry()
   const measured = processMetrics(name, metrics)
   const log = logOf(name, settings.LOG_LEVEL, measured)
+  const tracer = await orExit(() => openTracer(name, settings, log))
+  await withTracer(tracer?.tracer, () => runParts(options, { settings, log, metrics, measured, tracer }))
+}
+
+interface Prepared<Settings> extends Omit<ProcessContext<Settings>, 'now' | 'state'> {
+  measured: ProcessMetrics
+  tracer: OtlpTracer | undefined
+}
+
+/** Runs the parts of a process to its end. */
+async function runParts<Schema extends OwnSchema>(
+  options: ProcessOptions<Schema>,
+  { settings, log, metrics, measured, tracer }: Prepared<z.infer<Schema>>,
+): Promise<void> {
+  const { name, open } = options
+  const orExit = orExitOf(options)
   const clock = processClock({ log })
   const { now } = clock
   const state = (): ProcessState => stateOf(backingStores, notReadyReason())
@@ -130,11 +151,13 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
     servers.drain()
     const { SHUTDOWN_DELAY = 0, SHUTDOWN_TIMEOUT }: OwnSettings = settings
     if (started) await setTimeout(SHUTDOWN_DELAY)
+    const closingAt = performance.now()
     exitLate(name, SHUTDOWN_TIMEOUT + LAST_MS)
     backingStores.stop()
     clock.stop()
     await Promise.all([servers.close(SHUTDOWN_TIMEOUT), parts.release?.()])
     await parts.stop()
+    await tracer?.close(Math.min(LAST_SPANS_MS, closingAt + SHUTDOWN_TIMEOUT - performance.now()))
     log.info({}, 'stopped')
   })
 
@@ -169,6 +192,9 @@ const stateOf = (backingStores: BackingStoreWatch, waitsFor: string | undefined)
   waitsFor: waitsFor?.replace(/^waits for /, '') ?? null,
   backingStores: backingStores.states(),
 })
+
+const orExitOf = <Schema extends OwnSchema>({ name, startFailure }: ProcessOptions<Schema>) =>
+  exitOnFailure(startFailure ?? (error => `gantry ${name}: ${failureLineOf(error)}`))
 
 /** @returns a function that does work; if it fails with an error that has a line, writes the line and exits with 1 */
 const exitOnFailure =

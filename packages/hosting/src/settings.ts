@@ -9,6 +9,7 @@ import {
   port,
   shutdownTimeout,
 } from '@gantry/service-kit'
+import { tracingSettings } from '@gantry/tracing'
 import { z } from 'zod'
 
 /** A URL of one of these schemes, or sqlite:PATH of a file that the processes of one host share. */
@@ -42,7 +43,7 @@ export const busSettings = z.object({
 export type BusSettings = z.infer<typeof busSettings>
 
 /** The settings of the server of every process. */
-export const serverSettings = z.object({
+export const serverSettings = tracingSettings.extend({
   PORT: port.default(8080),
   HOST: z.string().default('0.0.0.0'),
   /** Path prefix of all routes. Must be the same for all processes. */

@@ -81,6 +81,7 @@ export function natsBus(options: NatsOptions): NatsBus {
   let closed: Promise<void> | undefined
 
   return {
+    system: 'nats',
     publish(messages, options) {
       const publishing = publish(messages, options).finally(() => underWay.delete(publishing))
       underWay.add(publishing)

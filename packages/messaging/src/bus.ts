@@ -60,6 +60,8 @@ interface Missing {
  * calls can throw BusUnavailable.
  */
 export interface Bus {
+  /** Name of the message server in spans, as messaging.system. */
+  readonly system: string
   /**
    * Stores the messages in order. They are as durable as the bus is when it returns. A caller can repeat it from the log.
    * With `after`, a sequence, the messages are only stored if no other publisher has stored a message after it on the same

@@ -1,10 +1,8 @@
 import type { ProblemCode } from '@gantry/contracts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from './caller.ts'
+import { loggedPath } from './logged-path.ts'
 import { contextOfRequest } from './request-context.ts'
-
-/** Access tokens, signing secrets and JWTs, in case a client sends one in a path by mistake. */
-const SECRET = /\b(pat_|whsec_|eyJ)[\w.~+/=-]*/g
 
 /** Property of a reply with the code of its problem. */
 const CODE = Symbol('code')
@@ -25,7 +23,7 @@ export const accessOf = (request: FastifyRequest, reply: FastifyReply) => {
     ...(context && { traceId: context.traceId, spanId: context.spanId }),
     method: request.method,
     route: request.routeOptions.url,
-    path: request.url.split('?')[0]?.replace(SECRET, '$1…'),
+    path: loggedPath(request),
     status: reply.statusCode,
     ...(code !== undefined && { code }),
     ms: Math.round(reply.elapsedTime * 100) / 100,

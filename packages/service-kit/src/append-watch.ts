@@ -1,5 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { AppendTooLarge, type EventStore, WrongExpectedRevision } from '@gantry/event-sourcing'
+import {
+  AppendTooLarge,
+  type EventStore,
+  streamCategory,
+  WrongExpectedRevision,
+} from '@gantry/event-sourcing'
+import { databaseSpan, inSpan } from '@gantry/tracing'
 
 /** Appends of one piece of work, such as a request. */
 interface Watched {
@@ -13,18 +19,22 @@ export interface WatchedEventStore extends EventStore {
   watch<Result>(watched: Watched, work: () => Promise<Result>): Promise<Result>
 }
 
-/** The same dependencies with an event store that counts appends. `router` needs it for requests with an Idempotency-Key. */
+/** The same dependencies with an event store that counts appends and records spans of them. `router` needs it for requests with an Idempotency-Key. */
 export function watchingAppends<Given extends { eventStore: EventStore }>(
   dependencies: Given,
 ): Omit<Given, 'eventStore'> & { eventStore: WatchedEventStore } {
   const { eventStore } = dependencies
   const underWay = new AsyncLocalStorage<Watched>()
+  const recorded: EventStore['append'] = (stream, ...append) =>
+    inSpan(databaseSpan(eventStore.system, 'append', streamCategory(stream)), () =>
+      eventStore.append(stream, ...append),
+    )
   const append: EventStore['append'] = async (...append) => {
     const watched = underWay.getStore()
-    if (!watched) return eventStore.append(...append)
+    if (!watched) return recorded(...append)
     watched.appends++
     try {
-      return await eventStore.append(...append)
+      return await recorded(...append)
     } catch (error) {
       if (error instanceof WrongExpectedRevision || error instanceof AppendTooLarge) watched.appends--
       throw error

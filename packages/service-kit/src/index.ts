@@ -82,13 +82,5 @@ export {
 } from './settings.ts'
 export { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
 export { type Moment, type Moments, requirePast, type Temporal, temporal } from './temporal.ts'
-export {
-  contextOf,
-  currentContext,
-  inContext,
-  inContextOfMessage,
-  TraceContext,
-  traceIdOf,
-} from './trace-context.ts'
 export { type NamesOf, userNames } from './user-names.ts'
 export { announceWaits } from './waits.ts'

@@ -1,5 +1,5 @@
+import { contextFields } from '@gantry/tracing'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
-import { contextFields } from './trace-context.ts'
 
 /** Paths of headers in log records. Headers are never logged: at level trace some libraries log whole requests. */
 const HEADERS = ['headers', '*.headers', '*.*.headers']

@@ -1,16 +1,28 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { enterContext, TraceContext } from './trace-context.ts'
+import {
+  beginContext,
+  currentContext,
+  enterContext,
+  inContext,
+  type Span,
+  TraceContext,
+} from '@gantry/tracing'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { loggedPath } from './logged-path.ts'
 
 /** Property of a request with its context. */
 const CONTEXT = Symbol('context')
 type InContext = FastifyRequest & { [CONTEXT]: TraceContext | null }
 
-/** Handles the requests of an app each in its context. To be called before hooks are added that need the context. */
+/**
+ * Handles the requests of an app each in its context, with a span of kind server unless it is a health check or a scrape.
+ * To be called before hooks are added that need the context.
+ */
 export function keepContexts(app: FastifyInstance): void {
   app.decorateRequest(CONTEXT, null)
-  app.addHook('onRequest', (request, _reply, done) => {
-    const context = new TraceContext(request.id, request.headers.traceparent)
+  app.addHook('onRequest', (request, reply, done) => {
+    const context = contextOfNew(request)
     ;(request as InContext)[CONTEXT] = context
+    if (context.span) endWith(context.span, reply)
     enterContext(context, done)
   })
 }
@@ -18,3 +30,46 @@ export function keepContexts(app: FastifyInstance): void {
 /** The context of a request, for code that runs outside it, such as events of its connection. */
 export const contextOfRequest = (request: FastifyRequest): TraceContext | null =>
   (request as InContext)[CONTEXT]
+
+/** Does work in the context of a request: the events of its body, of which the handler may follow, have none. */
+export function inContextOfRequest<Result>(
+  request: FastifyRequest,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const context = contextOfRequest(request)
+  return context === null || context === currentContext() ? work() : inContext(context, work)
+}
+
+/** Methods of RFC 9110 §9.3 and RFC 5789; others are not in names and attributes. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
+
+function contextOfNew(request: FastifyRequest): TraceContext {
+  const { id, method, routeOptions } = request
+  const { traceparent } = request.headers
+  if (routeOptions.config?.probe) return new TraceContext(id, traceparent)
+  const known = METHODS.has(method) ? method : undefined
+  const { url: route } = routeOptions
+  return beginContext(id, traceparent, {
+    name: route === undefined ? (known ?? 'HTTP') : `${known ?? 'HTTP'} ${route}`,
+    kind: 'server',
+    attributes: () => ({
+      'http.request.method': known ?? '_OTHER',
+      'url.scheme': request.protocol,
+      'url.path': loggedPath(request),
+      'network.protocol.version': request.raw.httpVersion,
+      'client.address': request.ip,
+      ...(route !== undefined && { 'http.route': route }),
+    }),
+  })
+}
+
+/** Ends the span of a request with its response, or when the client is gone. */
+function endWith(span: Span, { raw: response }: FastifyReply): void {
+  response.once('close', () => {
+    const { statusCode } = response
+    if (response.headersSent) span.set({ 'http.response.status_code': statusCode })
+    if (!response.writableFinished) span.fail('aborted')
+    else if (statusCode >= 500) span.fail(String(statusCode))
+    span.end()
+  })
+}

@@ -16,7 +16,7 @@ import { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
 import type { Instrumented } from './instrumented.ts'
-import { contextOfRequest } from './request-context.ts'
+import { contextOfRequest, inContextOfRequest } from './request-context.ts'
 import type { Admit } from './service.ts'
 
 /** A request that was checked against its contract, as the handler of the route receives it. */
@@ -144,7 +144,11 @@ export function router(
           done(error as Error)
         }
       },
-      handler: (request, reply) => retainBody(request, handled(request, reply)),
+      handler: (request, reply) =>
+        retainBody(
+          request,
+          inContextOfRequest(request, () => handled(request, reply)),
+        ),
     })
   }
 }

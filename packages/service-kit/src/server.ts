@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal } from '@gantry/contracts'
+import { REQUEST_ID } from '@gantry/tracing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
@@ -19,7 +20,6 @@ import { answerProblem } from './problem.ts'
 import { RELEASE, RELEASE_HEADER } from './release.ts'
 import { keepContexts } from './request-context.ts'
 import { observeRequest } from './request-metrics.ts'
-import { REQUEST_ID } from './trace-context.ts'
 
 export interface ServerOptions {
   basePath: string

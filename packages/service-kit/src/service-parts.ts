@@ -7,11 +7,11 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
+import { handlingMessage } from '@gantry/tracing'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import { type ConsumerWatch, consumerMetrics, lagMetrics, logLag } from './lag-metrics.ts'
 import { lagOf } from './lag-report.ts'
 import type { Dependencies, Service } from './service.ts'
-import { inContextOfMessage } from './trace-context.ts'
 
 /** The parts of a service. `serviceFrom` starts and stops them. */
 export interface ServiceParts {
@@ -21,7 +21,7 @@ export interface ServiceParts {
   /** What the relay of the service publishes. */
   publication: Publication
   /** Reactions to messages of other services, one for each consumer. */
-  reactors?: readonly Pick<ReactorOptions, 'consumer' | 'subjects' | 'react'>[]
+  reactors?: readonly Pick<ReactorOptions, 'consumer' | 'subjects' | 'react' | 'within'>[]
   /** Each starts other background work. */
   workers?: readonly (() => Worker)[]
   /** Answers to requests of other services, by subject. */
@@ -75,7 +75,8 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
         consumers.set(reactor.consumer, watch)
         const react: ReactorOptions['react'] = message =>
           watch.handling(message, () => reactor.react(message))
-        working.push(startReactor({ ...reactor, react, bus, log, missed, within: inContextOfMessage }))
+        const within: ReactorOptions['within'] = (message, work) => handlingMessage(bus.system, message, work)
+        working.push(startReactor({ within, ...reactor, react, bus, log, missed }))
       }
       countErrorsOf([...relays, ...working])
       for (const [subject, respond] of Object.entries(responders))

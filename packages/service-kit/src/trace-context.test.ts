@@ -1,7 +1,7 @@
 import type { Json } from '@gantry/messaging'
+import { contextOf, currentContext, inContext, inContextOfMessage, TraceContext } from '@gantry/tracing'
 import { expect, test } from 'vitest'
 import { processLog } from './process-log.ts'
-import { contextOf, currentContext, inContext, inContextOfMessage, TraceContext } from './trace-context.ts'
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
 const SPAN_ID = 'b7ad6b7169203331'

@@ -15,6 +15,7 @@ import {
   PRINCIPAL_HEADER,
   readBody,
 } from '@gantry/service-kit'
+import { answered, requestSpan, type Span } from '@gantry/tracing'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 
 export type Upstream = Exclude<ServiceName, 'gateway'>
@@ -162,12 +163,13 @@ function forward(
   const counted = countedBody(request)
   if (failed === undefined) counted?.retain()
   const type = request.headers['content-type']
+  const span = contextOfRequest(request)?.span?.child(requestSpan(request.method, new URL(path, replica)))
   reply.from(path, {
     method: request.method as HTTPMethods,
     getUpstream: () => replica,
     timeout: timeoutOf(request, failed === undefined),
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
-    rewriteRequestHeaders: (_request, headers) => forwardedHeaders(request as Admitted, headers),
+    rewriteRequestHeaders: (_request, headers) => forwardedHeaders(request as Admitted, headers, span),
     rewriteHeaders(headers) {
       // Not in onResponse, which is not called when the client is gone.
       counted?.release()
@@ -176,10 +178,14 @@ function forward(
     onResponse(_request, _reply, response) {
       // The rest of the request body is read and dropped: a client that is still sending would not read the response.
       reply.removeHeader('connection')
+      answered(span, reply.statusCode)
+      span?.end()
       reply.send(response.stream)
     },
     onError(_reply, { error }) {
       const reason = errorCodeOf(error)
+      span?.fail(reason || error.name)
+      span?.end()
       if (CONNECT_ERRORS.has(reason) || reason === 'UND_ERR_HEADERS_TIMEOUT') services.leaveOut(replica)
       if (failed === undefined && mayRetry(request, reason)) {
         forward(request, reply, { services, path }, replica)
@@ -240,13 +246,13 @@ function errorCodeOf(error: Error & { code?: string; cause?: unknown }): string 
 
 type Headers = Record<string, string | string[] | undefined>
 
-function forwardedHeaders(request: Admitted, given: Headers): Headers {
+function forwardedHeaders(request: Admitted, given: Headers, span: Span | undefined): Headers {
   const headers = without(given, DROPPED_REQUEST_HEADERS)
   if (request.method === 'GET' || request.method === 'HEAD') {
     delete headers['content-length']
     delete headers['content-type']
   }
-  Object.assign(headers, contextOfRequest(request)?.headers)
+  Object.assign(headers, contextOfRequest(request)?.headers, span && { traceparent: span.traceparent })
   headers['x-forwarded-for'] = request.ip
   headers[PRINCIPAL_HEADER] = request[SIGNED_PRINCIPAL]
   return headers

@@ -1,6 +1,6 @@
 import { type PublicEvent, readableData } from '@gantry/contracts'
 import type { Json, StoredMessage } from '@gantry/messaging'
-import { traceIdOf } from '@gantry/service-kit'
+import { traceIdOf } from '@gantry/tracing'
 
 /** A public event as readers of the feed get it. */
 export interface Entry {

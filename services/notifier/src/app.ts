@@ -1,15 +1,15 @@
 import { subjects } from '@gantry/contracts'
 import { newest, Projector } from '@gantry/event-sourcing'
-import type { StoredMessage } from '@gantry/messaging'
+import type { Bus, StoredMessage } from '@gantry/messaging'
 import {
   type Dependencies,
-  inContextOfMessage,
   instrumented,
   router,
   type Service,
   serviceFrom,
   userNames,
 } from '@gantry/service-kit'
+import { handlingMessage, inContextOfMessage } from '@gantry/tracing'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
@@ -50,11 +50,14 @@ export const PROJECTED = {
   collections: [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers],
 }
 
-/** Reacts to each message in its context, not in that of the message that began to prefetch. */
+/**
+ * Reacts to each message in its context, not in that of the message that began to prefetch, and in a span. So the consumer
+ * begins none for a message that was prefetched.
+ */
 const inContexts =
-  (react: (message: StoredMessage) => Promise<void>): typeof react =>
+  ({ system }: Bus, react: (message: StoredMessage) => Promise<void>): typeof react =>
   message =>
-    inContextOfMessage(message, () => react(message))
+    handlingMessage(system, message, () => react(message))
 
 /** The notifier: webhooks, deliveries, recoveries, and events of the platform. */
 export function notifierService(
@@ -82,13 +85,14 @@ export function notifierService(
   const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
   const receive = intake(dependencies)
   const names = userNames({ bus, log })
+  const reactions = reactionsOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log })
   const stopping = new AbortController()
   const react = prefetching({
     bus,
     subjects: reactsTo,
     // An event would not be delivered to a webhook that the read models do not have yet.
     projector,
-    react: inContexts(reactionsOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log })),
+    react: inContexts(bus, reactions),
     window: PREFETCHED,
     signal: stopping.signal,
     log,
@@ -116,7 +120,7 @@ export function notifierService(
       publicEvents: fact => publicEvents(newest(platformEventDecider.events, fact)),
       subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],
     },
-    reactors: [{ consumer: 'notifier', subjects: reactsTo, react }],
+    reactors: [{ consumer: 'notifier', subjects: reactsTo, react, within: inContextOfMessage }],
     workers: [
       names.listen,
       () => {

@@ -19,6 +19,11 @@ const OWNERS = {
   '@fastify/reply-from': 'services/gateway',
   '@fastify/swagger': 'services/gateway',
   '@fastify/swagger-ui': 'services/gateway',
+  '@opentelemetry/api': 'packages/tracing',
+  '@opentelemetry/exporter-trace-otlp-http': 'packages/tracing',
+  '@opentelemetry/exporter-trace-otlp-proto': 'packages/tracing',
+  '@opentelemetry/resources': 'packages/tracing',
+  '@opentelemetry/sdk-trace': 'packages/tracing',
   'cli-progress': 'packages/operations',
   canonicalize: 'packages/audit-proofs',
   'ipaddr.js': 'services/notifier',
@@ -82,6 +87,16 @@ export const FILE_RULES: IForbiddenRuleType[] = [
       dependencyTypes: ['local'],
       dependencyTypesNot: ['aliased-workspace'],
       pathNot: ['^$1/', '^vitest[^/]*\\.config\\.ts$', '^bin/'],
+    },
+  },
+  {
+    name: 'the SDK of OpenTelemetry is loaded on demand',
+    comment: 'Without a collector it would cost start time and memory.',
+    severity: 'error',
+    from: { path: WORKSPACE, pathNot: TESTS },
+    to: {
+      path: '^packages/tracing/src/otlp\\.ts$',
+      dependencyTypesNot: ['dynamic-import', 'type-only'],
     },
   },
   {

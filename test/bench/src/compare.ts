@@ -26,24 +26,55 @@ type Operation = keyof typeof OPERATIONS
 type Times = Record<Operation, number>
 type Side = 'before' | 'after'
 
+/** Settings of a process that records a tenth of the traces. */
+const traced = (collector: string): NodeJS.ProcessEnv => ({
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: '0.1',
+})
+
+/** What runs on a side of a pair. */
+interface Compared {
+  side: Side
+  /** Folder of the release. Default: this one. */
+  checkout?: string
+  settings?: NodeJS.ProcessEnv
+}
+
 /**
- * (k) Processor time per operation, compared with another release. Each pair is two new processes on new data folders that
- * take turns in each operation, so that both meet the same changes of the machine's speed. The times include the work that
- * follows the response.
+ * (k) Processor time per operation, compared with another release, or with tracing compared to without. Each pair is two
+ * new processes on new data folders that take turns in each operation, so that both meet the same changes of the machine's
+ * speed. The times include the work that follows the response.
  */
 export async function compare({
   before,
+  tracing = false,
   pairs = PAIRS,
 }: {
   before?: string
+  tracing?: boolean
   pairs?: number
 }): Promise<Figure[]> {
-  if (!before) return []
+  if (!before && !tracing) return []
+  const collector = tracing ? await startProgram('collector', {}) : undefined
+  const sides: Compared[] = [
+    { side: 'before', ...(before && { checkout: before }) },
+    { side: 'after', ...(collector && { settings: traced(collector.url) }) },
+  ]
   const measured: Record<Side, Times>[] = []
-  for (let pair = 1; pair <= pairs; pair++) {
-    progress(`(k) pair ${pair} of ${pairs}`)
-    measured.push(await timesOf(pair % 2 ? [before, undefined] : [undefined, before]))
+  try {
+    for (let pair = 1; pair <= pairs; pair++) {
+      progress(`(k) pair ${pair} of ${pairs}`)
+      measured.push(await timesOf(pair % 2 ? sides : sides.toReversed()))
+    }
+  } finally {
+    await collector?.stop()
   }
+  const compared = [before && 'to the earlier release', tracing && 'with a tenth of the traces to without']
+  return figuresOf(measured, compared.filter(Boolean).join(', '))
+}
+
+function figuresOf(measured: readonly Record<Side, Times>[], compared: string): Figure[] {
   return (Object.keys(OPERATIONS) as Operation[]).map(operation => {
     const ratios = spread(measured.map(({ before, after }) => after[operation] / before[operation]))
     const median = (side: Side) =>
@@ -52,7 +83,7 @@ export async function compare({
         0.5,
       )
     return {
-      name: `(k) ${operation}, processor time to the earlier release`,
+      name: `(k) ${operation}, processor time ${compared}`,
       reached: `×${shown(ratios)}, ${median('before').toFixed(0)} to ${median('after').toFixed(0)} µs`,
       target: 'at most ×1.05, or a pair below ×1',
       met: ratios.median <= 1.05 || ratios.min < 1,
@@ -60,12 +91,12 @@ export async function compare({
   })
 }
 
-/** Microseconds of processor time per operation of two new processes. @param checkouts undefined for this release */
-const timesOf = (checkouts: readonly (string | undefined)[]): Promise<Record<Side, Times>> =>
+/** Microseconds of processor time per operation of two new processes. */
+const timesOf = (sides: readonly Compared[]): Promise<Record<Side, Times>> =>
   inFolder(async folder => {
     const opened: Measured[] = []
     try {
-      for (const checkout of checkouts) opened.push(await open(checkout, folder))
+      for (const compared of sides) opened.push(await open(compared, folder))
       for (const operation of Object.keys(OPERATIONS) as Operation[]) {
         for (const { operations } of opened)
           await repeated(OPERATIONS[operation] * WARM_UP, operations[operation])
@@ -87,10 +118,13 @@ interface Measured {
   close(): Promise<void>
 }
 
-async function open(checkout: string | undefined, folder: string): Promise<Measured> {
-  const side = checkout === undefined ? 'after' : 'before'
+async function open({ side, checkout, settings }: Compared, folder: string): Promise<Measured> {
   const receiver = await startProgram('receiver', {})
-  const service = await startServiceProcess(join(folder, side), { LOGIN_LIMIT_PER_MINUTE: '0' }, checkout)
+  const service = await startServiceProcess(
+    join(folder, side),
+    { LOGIN_LIMIT_PER_MINUTE: '0', ...settings },
+    checkout,
+  )
   return {
     side,
     pid: service.pid,

@@ -23,6 +23,8 @@ interface Options {
   minutes?: number
   /** Folder of the release to compare with. Without it, nothing is compared. */
   before?: string
+  /** Whether to compare with tracing to without. */
+  tracing?: boolean
   /** Number of pairs. Default: 10. */
   pairs?: number
 }
@@ -47,11 +49,17 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,
-  options: { minutes: { type: 'string' }, before: { type: 'string' }, pairs: { type: 'string' } },
+  options: {
+    minutes: { type: 'string' },
+    before: { type: 'string' },
+    tracing: { type: 'boolean' },
+    pairs: { type: 'string' },
+  },
 })
 const options: Options = {
   ...(values.minutes && { minutes: Number(values.minutes) }),
   ...(values.before && { before: values.before }),
+  ...(values.tracing && { tracing: true }),
   ...(values.pairs && { pairs: Number(values.pairs) }),
 }
 if (options.minutes !== undefined && !(options.minutes > 0)) {

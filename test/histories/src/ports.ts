@@ -61,6 +61,7 @@ async function* items<T>(
 
 function eventStoreOf(store: EventStore, make: Make): EventStore {
   return {
+    system: store.system,
     append: (stream, events, expected) =>
       make(`append ${events.map(({ type }) => type)} to ${stream} after ${expected}`, () =>
         store.append(stream, events, expected),
@@ -148,6 +149,7 @@ function collectionOf<D extends Document>(
 
 function busOf(bus: Bus, make: Make): Bus {
   return {
+    system: bus.system,
     publish: (messages, options) =>
       make(`publish ${messages.map(({ subject }) => subject)}`, () => bus.publish(messages, options)),
     last: subjects => make(`last ${subjects}`, () => bus.last(subjects)),

@@ -138,6 +138,7 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
       return call()
     }
     return {
+      system: 'memory',
       append: (...given) => answering(() => append(...given)),
       readStream: (stream, from = 0) => answering(() => readStream(stream, from)),
       readLast: stream => answering(() => readStream(stream, 0).at(-1)),

@@ -164,6 +164,7 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       return () => void to.delete(attached)
     }
     return {
+      system: 'memory',
       publish: (list, { after } = {}) => answering(() => publish(list, after)),
       last: subjects => answering(() => copy(last(subjects))),
       consume: options => consume(options, { ending: until(options.signal), connection }),

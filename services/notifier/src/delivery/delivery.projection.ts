@@ -1,7 +1,7 @@
 import { type DeliveryRecord, mayReadEvent, type Principal, readableData } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
-import { traceIdOf } from '@gantry/service-kit'
+import { traceIdOf } from '@gantry/tracing'
 import {
   blocksLater,
   type DeliveryEvent,

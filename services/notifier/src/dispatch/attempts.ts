@@ -1,6 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
-import { inContext, retryAfterMs, signedHeaders, TraceContext } from '@gantry/service-kit'
+import { retryAfterMs, signedHeaders } from '@gantry/service-kit'
+import {
+  answered,
+  beginContext,
+  currentContext,
+  inOwnContext,
+  inSpan,
+  type SpanStart,
+  serverAttributes,
+} from '@gantry/tracing'
 import { MEDIA_TYPES } from '../delivery/body.ts'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
@@ -48,18 +57,15 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
     }
   }
 
-  const send = async (
-    webhook: WebhookDocument,
-    { id, body, format, url, cause }: Pending,
-    timeoutMs: number,
-  ) => {
+  const send = async (webhook: WebhookDocument, { id, body, format, url }: Pending, timeoutMs: number) => {
     const bytes = Buffer.from(body)
     const at = now()
+    const traceparent = currentContext()?.traceparent
     const headers = {
       ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(webhook, at)),
       'content-type': MEDIA_TYPES[format],
       'user-agent': options.userAgent,
-      ...(cause && { traceparent: cause.traceparent }),
+      ...(traceparent !== undefined && { traceparent }),
     }
     const result = await sender.post({ url, headers, body: bytes, timeoutMs, signal: options.interrupted })
     return { ...result, requestHeaders: recordedHeaders(headers) }
@@ -70,7 +76,12 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
     // The process was paused past the deadline: another process may be about to declare the attempt lost.
     if (left <= 0) return undefined
     try {
-      return await send(webhook, claimed, left)
+      return await inSpan(requestSpanOf(claimed), async span => {
+        const result = await send(webhook, claimed, left)
+        if (result.status !== null) answered(span, result.status)
+        if (result.failure) span?.fail(result.failure.code)
+        return result
+      })
     } catch (error) {
       log.error({ delivery: claimed.id, err: error }, 'cannot send a delivery')
       const failure =
@@ -163,12 +174,34 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
   }
 
   return (target, claimed) => {
-    const { cause } = claimed
-    // Another request, or none, may have started the attempt.
-    const context = cause && new TraceContext(cause.requestId, cause.traceparent)
-    return inContext(context, () => makeAttempt(target, claimed))
+    const { id, cause, webhook, attempts } = claimed
+    // Another request, or none, may have started the attempt. Deliveries of earlier releases have no cause.
+    const context = beginContext(cause?.requestId ?? id, cause?.traceparent, {
+      name: 'attempt delivery',
+      attributes: () => ({
+        'gantry.webhook.id': webhook,
+        'gantry.delivery.id': id,
+        'gantry.delivery.attempt': attempts,
+      }),
+    })
+    return inOwnContext(context, () => makeAttempt(target, claimed))
   }
 }
+
+/** The span of the request to a receiver. The path of its URL may be a secret. */
+const requestSpanOf = ({ url, attempts }: Pending): SpanStart => ({
+  name: 'POST',
+  kind: 'client',
+  attributes() {
+    const { origin } = new URL(url)
+    return {
+      'http.request.method': 'POST',
+      'url.full': `${origin}/REDACTED`,
+      ...serverAttributes(new URL(url)),
+      ...(attempts > 1 && { 'http.request.resend_count': attempts - 1 }),
+    }
+  },
+})
 
 const isFinishedAt = (state: DeliveryState, time: string) =>
   state.status !== 'Absent' && state.finishedAt === time

@@ -1,4 +1,5 @@
 import { type CommandMetadata, type Executed, type Log, pastQuarantine } from '@gantry/event-sourcing'
+import { inContext } from '@gantry/tracing'
 import type { Deliveries, Dispatch, NewDelivery } from '../delivery/deliveries.ts'
 import type { AttemptClaim, DeliveryCommand } from '../delivery/delivery.decide.ts'
 import { documentOf, dueAt, type Queue, queueOf } from '../delivery/delivery.projection.ts'
@@ -134,7 +135,9 @@ export class Dispatcher implements Dispatch, Starter {
     const slot = this.#running ? this.#options.limiter.acquire(entry.queue) : 'room'
     if (typeof slot === 'string') return undefined
     this.#busy.add(entry.id)
-    return this.#track(this.#claim(entry, slot).finally(() => slot.release()))
+    // The scheduler may have been woken in the context of another delivery.
+    const claimed = inContext(undefined, () => this.#claim(entry, slot))
+    return this.#track(claimed.finally(() => slot.release()))
   }
 
   async startUnblocked(webhook: string, signal: AbortSignal): Promise<void> {

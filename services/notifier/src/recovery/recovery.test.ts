@@ -68,6 +68,8 @@ describe('a recovery', () => {
     expect(done).toMatchObject({ progress: 1, examined: 60, recovered: 60 })
     await receiver.arrivals('/a', 60)
     expect(arrivedAt('/a').toSorted()).toEqual(ids(1, 60))
+    const traces = new Set(receiver.on('/a').map(({ headers }) => String(headers.traceparent).slice(3, 35)))
+    expect(traces.size).toBe(60)
     const records = (await host.history()).filter(({ webhook }) => webhook === id)
     expect(new Set(records.map(({ attemptLog }) => attemptLog[0]?.trigger))).toEqual(new Set(['RECOVERY']))
 
