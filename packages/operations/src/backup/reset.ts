@@ -5,9 +5,10 @@ import { relaysOf } from '@gantry/event-sourcing'
 import { busSettings, storeSettings } from '@gantry/hosting'
 import { dropMessages } from '@gantry/hosting/bus'
 import { dropReadModels } from '@gantry/hosting/stores'
+import type { Lease, Leases, ReadModels } from '@gantry/read-models'
 import { readSettings } from '@gantry/service-kit'
 import { CommandFailed, WrongUsage } from '../command.ts'
-import { onServices, type ServicesInstallation } from '../installation.ts'
+import { onServices } from '../installation.ts'
 import { print } from '../output.ts'
 
 export const USAGE = `usage: gantry reset --yes   (with the settings of a service)
@@ -27,9 +28,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       'MESSAGING_URL: must be set: npm run restore restores the data of a standalone service',
     )
   const settings = readSettings(schema, environment)
-  await onServices('reset', environment, requireStopped)
   // Read models first: services on a bus of later events do not start, but they would on read models of later events.
-  if (await dropReadModels(settings)) await print('Dropped the read models and the positions of relays')
+  const hasDropped = await onServices('reset', environment, ({ projectors, readModels }) =>
+    whileStopped([...projectors, ...relaysOf(projectors)], readModels, () => dropReadModels(settings)),
+  )
+  if (hasDropped) await print('Dropped the read models and the positions of relays')
   if (await dropMessages(settings)) await print('Dropped the messages and the positions of consumers')
   await print('The services make both again from the log when they start')
   return 0
@@ -43,26 +46,46 @@ function isConfirmed(args: string[]): boolean {
   }
 }
 
-/** Acquires the leases of all projectors and relays, which the running services hold. @throws CommandFailed */
-async function requireStopped({ projectors, readModels }: ServicesInstallation): Promise<void> {
-  const names = [...projectors, ...relaysOf(projectors)]
-  // At the same time, because a store of leases needs the whole duration of each to see that it is not renewed.
-  const free = await Promise.all(names.map(name => isFree(name, readModels)))
-  const running = new Set(names.filter((_, index) => !free[index]).map(name => name.split('.')[0]))
-  if (running.size > 0)
-    throw new CommandFailed(
-      `still running: ${[...running].join(', ')}; stop all services; nothing was changed`,
-    )
+/**
+ * Does work while it holds the leases of projectors and relays, so that processes that are started meanwhile wait.
+ * @throws CommandFailed when a process holds one of them; nothing was done then
+ */
+export async function whileStopped<Result>(
+  names: readonly string[],
+  { leases }: Pick<ReadModels, 'leases'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const holder = `reset-${randomUUID()}`
+  const held: Lease[] = []
+  const renewal = setInterval(() => {
+    for (const { name } of held) leases.acquire(name, holder, LEASE_MS).catch(() => {})
+  }, LEASE_MS / 3)
+  const hold = async (name: string) => {
+    const lease = await acquire(name, holder, leases)
+    if (lease) held.push(lease)
+    return lease !== undefined
+  }
+  try {
+    // At the same time, because a store of leases needs the whole duration of each to see that it is not renewed.
+    const free = await Promise.all(names.map(hold))
+    const running = new Set(names.filter((_, index) => !free[index]).map(name => name.split('.')[0]))
+    if (running.size > 0)
+      throw new CommandFailed(
+        `still running: ${[...running].join(', ')}; stop all services; nothing was changed`,
+      )
+    return await work()
+  } finally {
+    clearInterval(renewal)
+    await Promise.allSettled(held.map(lease => leases.release(lease)))
+  }
 }
 
-/** Whether the lease is free, or becomes free because its holder was killed. */
-async function isFree(name: string, { leases }: ServicesInstallation['readModels']): Promise<boolean> {
-  const holder = `reset-${randomUUID()}`
+/** @returns undefined unless the lease is free, or becomes free because its holder was killed */
+async function acquire(name: string, holder: string, leases: Leases): Promise<Lease | undefined> {
   const deadline = performance.now() + PATIENCE_MS
   for (;;) {
     const lease = await leases.acquire(name, holder, LEASE_MS)
-    if (lease) await leases.release(lease)
-    if (lease || performance.now() > deadline) return lease !== undefined
+    if (lease || performance.now() > deadline) return lease
     await setTimeout(POLL_MS)
   }
 }
