@@ -19,6 +19,7 @@ const LONGEST_LINE = 16 * BLOCK
 export class LineFile {
   readonly path: string
   readonly #file: FileHandle
+  #hasFailed = false
 
   private constructor(path: string, file: FileHandle) {
     this.path = path
@@ -35,13 +36,13 @@ export class LineFile {
 
   /** The first bytes, up to a number. */
   async beginning(length: number): Promise<Buffer> {
-    const { size } = await this.#file.stat()
+    const { size } = await this.#done('read', this.#file.stat())
     return this.#read(0, Math.min(size, length))
   }
 
   /** The lines from the last one to the first. Only the last one can be incomplete. */
   async *backwards(): AsyncGenerator<Line> {
-    let { size: end } = await this.#file.stat()
+    let { size: end } = await this.#done('read', this.#file.stat())
     let from = end
     /** The bytes from `from` to `end`. */
     let bytes: Buffer = Buffer.alloc(0)
@@ -64,28 +65,46 @@ export class LineFile {
   }
 
   async append(bytes: Uint8Array): Promise<void> {
-    await this.#file.appendFile(bytes).catch(error => {
-      throw new CommandFailed(`cannot write ${this.path}: ${(error as Error).message}`)
-    })
+    await this.#done('write', this.#file.appendFile(bytes))
   }
 
   /** Removes what follows the first bytes. */
   async truncate(length: number): Promise<void> {
-    await this.#file.truncate(length)
+    await this.#done('write', this.#file.truncate(length))
   }
 
-  /** Writes everything to the disk and closes the file. */
+  /** Writes everything to the disk and closes the file. After a failure it only closes it. */
   async close(): Promise<void> {
     try {
-      await this.#file.datasync()
+      if (!this.#hasFailed) await this.#done('write', this.#file.datasync())
     } finally {
-      await this.#file.close()
+      await this.#done('write', this.#file.close())
     }
+  }
+
+  /** Closes a file that cannot be used. The reason is thrown, not an error of the end. */
+  async abandon(): Promise<void> {
+    await this.#file.close().catch(() => {})
   }
 
   async #read(from: number, to: number): Promise<Buffer> {
     const bytes = Buffer.alloc(to - from)
-    await this.#file.read(bytes, 0, bytes.length, from)
+    for (let filled = 0; filled < bytes.length; ) {
+      const reading = this.#file.read(bytes, filled, bytes.length - filled, from + filled)
+      const { bytesRead } = await this.#done('read', reading)
+      if (bytesRead === 0)
+        throw new CommandFailed(`cannot read ${this.path}: another process has shortened it`)
+      filled += bytesRead
+    }
     return bytes
+  }
+
+  async #done<Result>(what: 'read' | 'write', work: Promise<Result>): Promise<Result> {
+    try {
+      return await work
+    } catch (error) {
+      this.#hasFailed = true
+      throw new CommandFailed(`cannot ${what} ${this.path}: ${(error as Error).message}`)
+    }
   }
 }

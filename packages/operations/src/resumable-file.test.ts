@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exportFile } from './audit/export-file.ts'
 import { CommandFailed } from './command.ts'
 import { FEED_LINES } from './events/feed.ts'
 import { resumableFile } from './resumable-file.ts'
@@ -49,3 +50,14 @@ test('a file of documents that are no events of the feed is not continued as one
     expect(await readFile(path, 'utf8')).toBe(content)
   }
 })
+
+test.skipIf(process.platform === 'win32')(
+  'a file that cannot be changed is refused with the reason',
+  async () => {
+    const refusals = [resumableFile('/dev/full', own), exportFile('/dev/full', 'ndjson')]
+    for (const refusal of refusals) {
+      await expect(refusal).rejects.toThrow(/^cannot write \/dev\/full: EINVAL/)
+      await expect(refusal).rejects.toThrow(CommandFailed)
+    }
+  },
+)

@@ -34,7 +34,7 @@ export async function resumableFile(path: string, own: OwnLines): Promise<Resuma
       close: () => file.close(),
     }
   } catch (error) {
-    await file.close()
+    await file.abandon()
     throw error
   }
 }

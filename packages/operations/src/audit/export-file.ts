@@ -41,7 +41,7 @@ export async function exportFile(path: string, format: FormatName): Promise<Expo
       close: () => file.close(),
     }
   } catch (error) {
-    await file.close()
+    await file.abandon()
     throw error
   }
 }
