@@ -33,6 +33,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     await copyBlobs(open(from), open(to))
     return 0
   } catch (error) {
+    // Stores report refusals as errors of several classes. These two are defects.
+    if (error instanceof TypeError || error instanceof ReferenceError) throw error
     throw error instanceof ReadModelsUnavailable ? error : new CommandFailed((error as Error).message)
   } finally {
     await Promise.all(stores.map(store => store.close()))
@@ -62,12 +64,19 @@ async function copyBlobs(from: BlobStore, to: BlobStore): Promise<void> {
   const present = new Set<string>()
   for await (const key of to.keys()) present.add(key)
   let copied = 0
+  let removed = 0
   for await (const key of from.keys()) {
-    const bytes = present.has(key) ? undefined : await from.get(key)
-    if (!bytes) continue
+    if (present.has(key)) continue
+    const bytes = await from.get(key)
+    if (!bytes) {
+      removed++
+      continue
+    }
     await to.put(key, bytes)
     copied++
     if (copied % 1_000 === 0) notice(`${copied} images copied`)
   }
-  notice(`${copied} images copied, ${present.size} were there`)
+  notice(
+    `${copied} images copied, ${present.size} were there${removed > 0 ? `, ${removed} were removed meanwhile` : ''}`,
+  )
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -74,7 +74,14 @@ test('copy-images copies what the other store lacks', async () => {
   expect(await copy(`file:${to}`)).toMatchObject({ code: 0, stderr: '2 images copied, 0 were there\n' })
   expect(await readFile(join(to, 'two'), 'utf8')).toBe('two')
   await writeFile(join(from, 'three'), 'three')
-  expect(await copy(`file:${to}`)).toMatchObject({ code: 0, stderr: '1 images copied, 2 were there\n' })
+  // A key whose bytes are gone when they are read.
+  await symlink(join(folder, 'none'), join(from, 'gone'))
+  const third = await copy(`file:${to}`)
+  expect(third).toMatchObject({
+    code: 0,
+    stderr: '1 images copied, 2 were there, 1 were removed meanwhile\n',
+  })
+  await rm(join(from, 'gone'))
   const back = await copy(`file:${from}`, '--from', `file:${to}`)
   expect(back).toMatchObject({ code: 0, stderr: '0 images copied, 3 were there\n' })
   const gridFs = await copy(`file:${to}`, '--from', 'gridfs')
