@@ -26,8 +26,8 @@ const settings = z.object({
     .regex(/^[\x21-\x7e]+$/, { error: 'must be an access token' }),
 })
 
-/** Longest text of a problem that is read, in characters. */
-const PROBLEM_LENGTH = 10_000
+/** Longest text of a problem that is read, in bytes. */
+const PROBLEM_BYTES = 10_000
 
 /** @throws SettingsRefused */
 export function remoteOf(environment: NodeJS.ProcessEnv): Remote {
@@ -56,12 +56,27 @@ const Problem = z.object({ title: z.string(), detail: z.string() }).partial()
 
 async function refusalIn(answer: Response): Promise<Refused | TemporaryFailure> {
   const { status, statusText, headers } = answer
-  const text = await answer.text().catch(() => '')
-  const { title, detail } = Problem.safeParse(jsonIn(text.slice(0, PROBLEM_LENGTH))).data ?? {}
+  const { title, detail } = Problem.safeParse(jsonIn(await beginningOf(answer))).data ?? {}
   const message = `${status} ${advice(status)}${detail ?? title ?? statusText}`
   if (status !== 429 && status < 500) return new Refused(message)
   const retryAfter = headers.get('retry-after') ?? undefined
   return new TemporaryFailure(message, retryAfterMs(status, retryAfter, new Date()))
+}
+
+/** The first bytes of the body as text. The rest is not read. */
+async function beginningOf(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of chunksOf(answer)) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length >= PROBLEM_BYTES) break
+    }
+  } catch {
+    // The status is reported without the text.
+  }
+  return Buffer.concat(chunks).subarray(0, PROBLEM_BYTES).toString()
 }
 
 function advice(status: number): string {
