@@ -1,3 +1,4 @@
+import { ReadModelsUnavailable } from '@gantry/read-models'
 import { expect, test, vi } from 'vitest'
 import { CommandFailed } from './command.ts'
 import { untilMade } from './new-read-models.ts'
@@ -31,4 +32,12 @@ test('a projector that fails again and again without progress ends the wait with
   } finally {
     printed.mockRestore()
   }
+})
+
+test('an unexpected error of reading the states ends the wait, an unavailable store does not', async () => {
+  const failures: Error[] = [new ReadModelsUnavailable('away'), new TypeError('a defect')]
+  const states = async () => Promise.reject(failures.shift())
+  const waitingFor = () => 'the read models of media'
+  await expect(untilMade({ waitingFor, states })).rejects.toThrow('a defect')
+  expect(failures).toEqual([])
 })

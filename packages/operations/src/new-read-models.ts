@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { ReadModelState } from '@gantry/event-sourcing'
+import { EventStoreUnavailable, type ReadModelState } from '@gantry/event-sourcing'
+import { ReadModelsUnavailable } from '@gantry/read-models'
 import { CommandFailed } from './command.ts'
 import { print } from './output.ts'
 
@@ -20,21 +21,30 @@ interface Making {
  */
 export async function untilMade({ waitingFor, states, failMs = FAIL_MS }: Making): Promise<void> {
   const failures = new Map<string, { message: string; position: string; since: number }>()
+  const known = async () => {
+    try {
+      return await states()
+    } catch (error) {
+      // While the store is away there is nothing to report.
+      if (error instanceof ReadModelsUnavailable || error instanceof EventStoreUnavailable) return []
+      throw error
+    }
+  }
   let printed: string | undefined
   for (let missing = waitingFor(); missing !== undefined; missing = waitingFor()) {
     if (missing !== printed) await print(`Waits for ${missing}`)
     printed = missing
-    // While the store is away there is nothing to report.
-    for (const { name, position, error } of await states().catch(() => [])) {
-      const before = failures.get(name)
-      if (before?.position !== position) failures.delete(name)
+    for (const { name, position, error } of await known()) {
+      const found = failures.get(name)
+      const before = found?.position === position ? found : undefined
+      if (!before) failures.delete(name)
       // A projector that begins again reports no error until it fails again.
       if (error === null) continue
       const { message } = error
-      if (failures.get(name)?.message !== message) {
-        failures.set(name, { message, position, since: performance.now() })
-        await print(`${name}: ${message}`)
-      } else if (performance.now() - (before?.since ?? 0) > failMs)
+      const since = before?.since ?? performance.now()
+      failures.set(name, { message, position, since })
+      if (before?.message !== message) await print(`${name}: ${message}`)
+      if (performance.now() - since > failMs)
         throw new CommandFailed(`${name} cannot make its read models: ${message}`)
     }
     await setTimeout(POLL_MS)
