@@ -1,5 +1,5 @@
-// Makes a release: sets its version in all files that name one, dates the changelog, commits, tags, and writes the list of
-// its packages (SBOM). Nothing is published; the commands for that are printed.
+// Makes a release: sets its version in all files that name one, dates the changelog, writes the list of its packages (SBOM),
+// commits and tags. Nothing is published; the commands for that are printed.
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ function setVersion(version, former) {
   const lock = JSON.parse(read('package-lock.json'))
   lock.version = version
   for (const [path, entry] of Object.entries(lock.packages))
-    if (!path.startsWith('node_modules/') && entry.version === former) entry.version = version
+    if (!path.includes('node_modules/') && entry.version === former) entry.version = version
   write('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
   for (const file of [
     'deploy/Dockerfile',
@@ -102,11 +102,12 @@ function release() {
   const former = JSON.parse(read('package.json')).version
   check(version, former)
   setVersion(version, former)
-  run('git', 'commit', '--all', '--quiet', '--message', `Release ${version}`)
-  run('git', 'tag', '--annotate', `v${version}`, '--message', `Gantry ${version}`)
   mkdirSync(join(root, '.cache'), { recursive: true })
   const list = `.cache/gantry-${version}.cdx.json`
   write(list, `${JSON.stringify(billOfMaterials(), null, 2)}\n`)
+  // Last, because the list can fail and a tag is not taken back.
+  run('git', 'commit', '--all', '--quiet', '--message', `Release ${version}`)
+  run('git', 'tag', '--annotate', `v${version}`, '--message', `Gantry ${version}`)
   console.log(`Gantry ${version} is committed and tagged as v${version}. Its packages are listed in ${list}.
 
 To publish it:

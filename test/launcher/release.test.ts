@@ -17,8 +17,10 @@ const { version: former } = JSON.parse(readFileSync(join(root, 'package.json'), 
   version: string
 }
 
+const release = (...args: string[]) => releaseWith(env, ...args)
+
 /** Runs the script. @returns its exit code and output */
-function release(...args: string[]) {
+function releaseWith(env: NodeJS.ProcessEnv, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/release.mjs', ...args], {
     cwd: folder,
     env,
@@ -71,6 +73,16 @@ describe('npm run release', () => {
     git('commit', '--quiet', '--all', '--message', 'no changes')
     expect(release('99.0.0').output).toMatch(/^CHANGELOG\.md has nothing under "Unreleased"/)
     git('reset', '--quiet', '--hard', 'HEAD~1')
+  })
+
+  test('commits and tags nothing when the packages cannot be listed', () => {
+    const bin = mkdtempSync(join(tmpdir(), 'gantry-npm-'))
+    writeFileSync(join(bin, 'npm'), '#!/bin/sh\necho broken >&2\nexit 1\n', { mode: 0o755 })
+    const { status, output } = releaseWith({ ...env, PATH: `${bin}:${process.env.PATH}` }, '98.0.0')
+    rmSync(bin, { recursive: true })
+    expect([status, output]).toEqual([1, expect.stringContaining('broken')])
+    expect([git('tag', '--list'), git('log', '--format=%s').trim()]).toEqual(['', 'before'])
+    git('reset', '--quiet', '--hard')
   })
 
   test('sets the version everywhere, commits, tags and lists the packages of the image', () => {
