@@ -103,9 +103,12 @@ export function delivering(options: DeliveringOptions): Delivering {
       const graceMs = Math.min(GRACE_MS, settings.SHUTDOWN_TIMEOUT / 4)
       const grace = setTimeout(() => interruption.abort(), graceMs)
       const end = setTimeout(() => abandonment.abort(), 2 * graceMs)
-      await dispatcher.stop()
-      clearTimeout(grace)
-      clearTimeout(end)
+      try {
+        await dispatcher.stop()
+      } finally {
+        clearTimeout(grace)
+        clearTimeout(end)
+      }
     },
     async stop() {
       await dispatcher.stop()
