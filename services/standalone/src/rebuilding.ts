@@ -37,6 +37,9 @@ export async function rebuildAll(
   }
 }
 
+/** Number of the last requests whose progress can still be read. */
+const REMEMBERED = 20
+
 /** Answers the command, which runs in another process and cannot use the stores of this one. */
 export function answerRebuilds(bus: Bus, projectors: readonly string[], stores: Stores): () => void {
   const reports = new Map<string, () => Promise<Rebuilding>>()
@@ -46,6 +49,7 @@ export function answerRebuilds(bus: Bus, projectors: readonly string[], stores: 
     if (!report) {
       report = await rebuildAll(projectors, stores, id)
       reports.set(id, report)
+      for (const earlier of [...reports.keys()].slice(0, -REMEMBERED)) reports.delete(earlier)
     }
     return JSON.parse(JSON.stringify(await report()))
   })
