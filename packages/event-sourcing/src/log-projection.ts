@@ -1,7 +1,7 @@
 import type { Lease } from '@gantry/read-models'
 import { type RecordedEvent, START } from './event.ts'
 import { continueInOrder } from './ordered-projection.ts'
-import type { ReadSide } from './read-side.ts'
+import type { ModelGeneration } from './projected-models.ts'
 import { streamCategory } from './stream-name.ts'
 import { projectStream, type StreamWrites, writeStreams } from './stream-writes.ts'
 
@@ -20,15 +20,15 @@ export interface LogProjectionOptions {
 }
 
 /** Projects the log from the checkpoint of a generation on, and saves the checkpoint with the documents. */
-export async function projectLog(readSide: ReadSide, options: LogProjectionOptions): Promise<void> {
-  const { checkpoint: name, eventStore, readModels, projections, ordered, group } = readSide
+export async function projectLog(models: ModelGeneration, options: LogProjectionOptions): Promise<void> {
+  const { checkpoint: name, eventStore, readModels, projections, ordered, group } = models
   const { lease, signal, again = false, untilCaughtUp = false } = options
   const most = again ? BUILD_BATCH : BATCH
   const streamPrefixes = [...projections.keys()].map(category => `${category}-`)
   // Undefined before the first write, so that an empty log gets a checkpoint as well.
   let saved = await readModels.checkpoints.get(name)
   const after = saved ?? START
-  const inOrder = ordered && (await continueInOrder(readSide, ordered, after))
+  const inOrder = ordered && (await continueInOrder(models, ordered, after))
   let batch: RecordedEvent[] = []
 
   const flush = async (position: string) => {
@@ -37,9 +37,9 @@ export async function projectLog(readSide: ReadSide, options: LogProjectionOptio
     if (inOrder) streams.push({ events: [], writes: inOrder.project(batch), holds: false })
     for (const events of Map.groupBy(batch, event => event.stream).values()) {
       const projection = projections.get(streamCategory(events[0]?.stream ?? ''))
-      if (projection) streams.push(await projectStream(readSide, projection, events, again))
+      if (projection) streams.push(await projectStream(models, projection, events, again))
     }
-    await writeStreams(readSide, streams, { checkpoint: { name, position, lease } })
+    await writeStreams(models, streams, { checkpoint: { name, position, lease } })
     await inOrder?.written(position, lease)
     await options.onWritten?.(batch)
     // Commands rely on what is noted here for every generation that they write.

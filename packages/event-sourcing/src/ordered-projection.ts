@@ -1,8 +1,8 @@
 import type { Json } from '@gantry/messaging'
 import type { Lease, Write } from '@gantry/read-models'
 import { type Position, type RecordedEvent, START } from './event.ts'
+import type { ModelGeneration } from './projected-models.ts'
 import type { OrderedProjection } from './projection.ts'
-import type { ReadSide } from './read-side.ts'
 
 /** Number of events after which the state is saved, so that few are read again at the next start. */
 const SAVED_EVERY = 1_000
@@ -23,7 +23,7 @@ export interface OrderedProgress {
  * was saved before: documents after the position may exist, if a process died between writing them and the checkpoint.
  */
 export async function continueInOrder(
-  { checkpoint, eventStore, readModels }: Pick<ReadSide, 'checkpoint' | 'eventStore' | 'readModels'>,
+  { checkpoint, eventStore, readModels }: Pick<ModelGeneration, 'checkpoint' | 'eventStore' | 'readModels'>,
   projection: OrderedProjection,
   after: Position,
 ): Promise<OrderedProgress> {

@@ -5,10 +5,15 @@ import type { Position } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { underLease } from './lease.ts'
 import { projectLog } from './log-projection.ts'
+import {
+  generationOf,
+  type ModelGeneration,
+  type ProjectedModels,
+  projectedPosition,
+} from './projected-models.ts'
 import type { OrderedProjection, Projection, ProjectionTarget } from './projection.ts'
 import { heldStreams, requestedRetry } from './quarantine.ts'
 import { lastKeyOf, ReadModelReport } from './read-model-record.ts'
-import { projectedPosition, type ReadSide, type ReadSides, readSideOf } from './read-side.ts'
 import {
   abandonBuild,
   beginBuild,
@@ -62,7 +67,7 @@ export class Projector implements Worker, ProjectionTarget {
   readonly readModels: ReadModels
   readonly #options: ProjectorOptions
   readonly #projections = new Map<string, Projection>()
-  readonly #sides: ReadSides
+  readonly #models: ProjectedModels
   readonly #requests: RebuildRequests
   readonly #report: ReadModelReport
   #workers: Worker[] = []
@@ -78,7 +83,7 @@ export class Projector implements Worker, ProjectionTarget {
     this.background = background
     this.readModels = readModels
     this.#options = options
-    this.#sides = {
+    this.#models = {
       name,
       key,
       eventStore,
@@ -90,21 +95,21 @@ export class Projector implements Worker, ProjectionTarget {
       group: readModels.group(key, collections),
       log,
     }
-    this.#requests = new RebuildRequests(this.#sides)
-    this.#report = new ReadModelReport(this.#sides)
+    this.#requests = new RebuildRequests(this.#models)
+    this.#report = new ReadModelReport(this.#models)
     for (const projection of 'next' in projections ? [] : projections) this.register(projection)
   }
 
   /** Adds a projection before the start. @throws Error when the category already has one */
   register(projection: Projection): void {
     const { category } = projection
-    if (this.#sides.ordered) throw new Error(`${this.name} projects in the order of the log`)
+    if (this.#models.ordered) throw new Error(`${this.name} projects in the order of the log`)
     if (this.#projections.has(category)) throw new Error(`${this.name} has two projections of ${category}`)
     this.#projections.set(category, projection)
   }
 
   start(): void {
-    const { name, key, log } = this.#sides
+    const { name, key, log } = this.#models
     const lease = { leases: this.readModels.leases, name: key, holder: this.#options.holder }
     this.#workers = [
       supervise(name, log, signal =>
@@ -131,8 +136,8 @@ export class Projector implements Worker, ProjectionTarget {
   }
 
   async contains(position: Position): Promise<boolean> {
-    const { written } = await this.#sides.group.current()
-    const reached = await Promise.all(written.map(generation => projectedPosition(this.#sides, generation)))
+    const { written } = await this.#models.group.current()
+    const reached = await Promise.all(written.map(generation => projectedPosition(this.#models, generation)))
     return this.#workers.length > 0 && reached.every(through => through >= position)
   }
 
@@ -143,7 +148,7 @@ export class Projector implements Worker, ProjectionTarget {
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
     if (this.#workers.length === 0) return false
     const deadline = performance.now() + timeoutMs
-    while ((await projectedPosition(this.#sides, (await this.#live()).generation)) < position) {
+    while ((await projectedPosition(this.#models, (await this.#live()).generation)) < position) {
       if (performance.now() >= deadline) return false
       await setTimeout(5)
     }
@@ -154,17 +159,17 @@ export class Projector implements Worker, ProjectionTarget {
     await Promise.all(this.#workers.map(worker => worker.stop()))
   }
 
-  async #live(): Promise<ReadSide> {
-    return readSideOf(this.#sides, (await this.#sides.group.current()).live)
+  async #live(): Promise<ModelGeneration> {
+    return generationOf(this.#models, (await this.#models.group.current()).live)
   }
 
   async #project(lease: Lease, signal: AbortSignal): Promise<void> {
-    const { collections, log } = this.#sides
-    await claimGenerations(this.#sides, lease)
+    const { collections, log } = this.#models
+    await claimGenerations(this.#models, lease)
     const { generation, checkpoint } = await this.#live()
     const named = collections.map(({ name, version }) => `${name}@${version}`)
     await this.#report.begin({ checkpoint, generation, collections: named })
-    const rebuilding = { sides: this.#sides, requests: this.#requests, report: this.#report, lease }
+    const rebuilding = { models: this.#models, requests: this.#requests, report: this.#report, lease }
     try {
       while (!signal.aborted) {
         const wanted = await this.#requests.wanted()
@@ -187,10 +192,10 @@ export class Projector implements Worker, ProjectionTarget {
 
   /** Makes the live read models for the first time, or after they were dropped. The service waits for them. */
   async #make(wanted: string, { lease }: Rebuilding, signal: AbortSignal): Promise<void> {
-    const side = await this.#live()
-    if ((await this.readModels.checkpoints.get(side.checkpoint)) === undefined) await this.#requests.forget()
-    side.log.info({ projector: this.name }, 'makes the read models from the log')
-    await projectLog(side, { lease, signal, again: true, untilCaughtUp: true })
+    const live = await this.#live()
+    if ((await this.readModels.checkpoints.get(live.checkpoint)) === undefined) await this.#requests.forget()
+    live.log.info({ projector: this.name }, 'makes the read models from the log')
+    await projectLog(live, { lease, signal, again: true, untilCaughtUp: true })
     if (!signal.aborted) await this.#requests.complete(wanted, lease)
   }
 
@@ -204,7 +209,7 @@ export class Projector implements Worker, ProjectionTarget {
     const building = await this.#wantedBuild(wanted, rebuilding)
     const retried = await retryHeld(live, { lease, signal })
     if (signal.aborted) return
-    const { request } = await this.#sides.group.current()
+    const { request } = await this.#models.group.current()
     const isOver = building === undefined && request === undefined
     const { generation, checkpoint } = live
     // A holder may have died before it reported the end of its build.
@@ -224,8 +229,8 @@ export class Projector implements Worker, ProjectionTarget {
 
   /** Begins, continues or abandons the build of a generation. @returns its number; undefined when none is wanted */
   async #wantedBuild(wanted: string, rebuilding: Rebuilding): Promise<number | undefined> {
-    const { lease, sides } = rebuilding
-    const generations = await sides.group.current()
+    const { lease, models } = rebuilding
+    const generations = await models.group.current()
     const building = buildingOf(generations)
     const isDone = wanted === generations.request || wanted === (await this.#requests.carriedOut())
     const isCancelled = !isDone && (await this.#requests.isCancelled(wanted))
@@ -256,7 +261,7 @@ export class Projector implements Worker, ProjectionTarget {
         if (wantedNow !== wanted || retryNow.id !== retried || !isComplete) return
         if (carriedOut === wanted) await requests.repairReport(wanted)
         else if (await requests.isCancelled(wanted)) {
-          const { request } = await this.#sides.group.current()
+          const { request } = await this.#models.group.current()
           if (isBuilding || request === undefined) return
         }
       } catch {
@@ -271,7 +276,7 @@ export class Projector implements Worker, ProjectionTarget {
    */
   async #observe(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const head = await this.#sides.eventStore.head()
+      const head = await this.#models.eventStore.head()
       while (!this.#caughtUp && !signal.aborted) {
         this.#caughtUp = (await this.reached(head, 0)) && (await this.complete())
         if (!this.#caughtUp) await sleep(10, { signal })
@@ -288,7 +293,10 @@ export class Projector implements Worker, ProjectionTarget {
  * Refuses changes of the generations by earlier holders of the lease. Read models of a new shape begin with a generation
  * of their own: those of the former shape may use some of the same collections.
  */
-async function claimGenerations({ name, key, group, readModels }: ReadSides, lease: Lease): Promise<void> {
+async function claimGenerations(
+  { name, key, group, readModels }: ProjectedModels,
+  lease: Lease,
+): Promise<void> {
   const { checkpoints } = readModels
   // Releases before the generations report the key with each rebuild, the first one included, and nowhere else.
   const last = (await lastKeyOf(name, readModels)) ?? (await lastRebuiltKey(name, readModels))

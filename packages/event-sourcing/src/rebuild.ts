@@ -3,13 +3,13 @@ import { type Collection, type Generations, type Lease, ReadModelsUnavailable } 
 import { type RecordedEvent, START } from './event.ts'
 import { projectLog } from './log-projection.ts'
 import { stateCheckpointOf } from './ordered-projection.ts'
+import { checkpointOf, generationOf, type ModelGeneration, type ProjectedModels } from './projected-models.ts'
 import type { EndedBuild, ReadModelReport } from './read-model-record.ts'
-import { checkpointOf, type ReadSide, type ReadSides, readSideOf } from './read-side.ts'
 import type { RebuildRequests } from './rebuild-requests.ts'
 
 /** What the parts of a rebuild share. */
 export interface Rebuilding {
-  sides: ReadSides
+  models: ProjectedModels
   requests: RebuildRequests
   report: ReadModelReport
   lease: Lease
@@ -26,8 +26,8 @@ export const buildingOf = ({ live, written }: Generations) => written.find(gener
  * Announces a new generation: every process writes it from now on, or `settleMs` later. Its number is the time of the
  * store, so that no other shape of the collections has the same one.
  */
-export async function beginBuild({ sides, report, lease }: Rebuilding): Promise<number> {
-  const { group, readModels, log, name } = sides
+export async function beginBuild({ models, report, lease }: Rebuilding): Promise<number> {
+  const { group, readModels, log, name } = models
   const now = await readModels.time()
   const { written, dropped } = await group.current()
   const generation = Math.max(now.getTime(), ...[...written, ...dropped].map(known => known + 1))
@@ -46,8 +46,8 @@ export async function abandonBuild(
   generation: number,
   reason?: string,
 ): Promise<void> {
-  const { sides, lease } = rebuilding
-  const { group, log, name } = sides
+  const { models, lease } = rebuilding
+  const { group, log, name } = models
   await group.change(lease, ({ written, dropped, ...rest }) => ({
     ...rest,
     written: written.filter(other => other !== generation),
@@ -65,16 +65,16 @@ export async function abandonBuild(
  * @returns whether it has caught up; false when the signal has ended it
  */
 export async function build(
-  { sides, report, lease }: Rebuilding,
+  { models, report, lease }: Rebuilding,
   generation: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const side = readSideOf(sides, generation)
-  await sleep(sides.group.settleMs, { signal })
-  const toTheHead = { lease, signal, again: true, untilCaughtUp: true, onWritten: progressOf(side, report) }
-  await projectLog(side, toTheHead)
-  await loadLists(side, signal)
-  await projectLog(side, toTheHead)
+  const built = generationOf(models, generation)
+  await sleep(models.group.settleMs, { signal })
+  const toTheHead = { lease, signal, again: true, untilCaughtUp: true, onWritten: progressOf(built, report) }
+  await projectLog(built, toTheHead)
+  await loadLists(built, signal)
+  await projectLog(built, toTheHead)
   return !signal.aborted
 }
 
@@ -89,13 +89,13 @@ export async function switchTo(
   generation: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { sides, requests, lease } = rebuilding
-  const { group, readModels, log, name } = sides
-  const side = readSideOf(sides, generation)
-  await projectLog(side, { lease, signal, again: true, untilCaughtUp: true })
+  const { models, requests, lease } = rebuilding
+  const { group, readModels, log, name } = models
+  const built = generationOf(models, generation)
+  await projectLog(built, { lease, signal, again: true, untilCaughtUp: true })
   if (signal.aborted) return
   const wanted = await requests.wanted()
-  const incomplete = await readModels.collection(side.held).count({ where: { status: 'INCOMPLETE' } })
+  const incomplete = await readModels.collection(built.held).count({ where: { status: 'INCOMPLETE' } })
   if (incomplete > 0) {
     await abandonBuild(
       rebuilding,
@@ -120,8 +120,8 @@ const formerOf = ({ live, written }: Generations) => written.filter(generation =
  * deletes what no process writes any more. Ends with the signal.
  */
 export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal): Promise<void> {
-  const { sides, requests, lease } = rebuilding
-  const { group, readModels } = sides
+  const { models, requests, lease } = rebuilding
+  const { group, readModels } = models
   if (formerOf(await group.current()).length > 0) {
     await sleep(group.settleMs, { signal })
     if (signal.aborted) return
@@ -142,7 +142,7 @@ export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal):
   if (dropped.length > 0) await sleep(group.unusedMs, { signal })
   for (const generation of dropped) {
     if (signal.aborted) return
-    const checkpoint = checkpointOf(sides.key, generation)
+    const checkpoint = checkpointOf(models.key, generation)
     for (const name of [checkpoint, stateCheckpointOf(checkpoint)]) await readModels.checkpoints.clear(name)
     await group.discard(generation)
     await group.change(lease, current => ({
@@ -155,13 +155,13 @@ export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal):
 
 /** Reports the end of the build under way. A request that was cancelled before its build began ended when it began. */
 export async function reportEnd(
-  { sides, report }: Rebuilding,
+  { models, report }: Rebuilding,
   outcome: EndedBuild['outcome'],
   reason: string | null = null,
 ): Promise<void> {
   const { record } = report
   if (!record?.build && outcome !== 'CANCELLED') return
-  const endedAt = (await sides.readModels.time()).toISOString()
+  const endedAt = (await models.readModels.time()).toISOString()
   const { generation, startedAt } = record?.build ?? {
     generation: record?.generation ?? 0,
     startedAt: endedAt,
@@ -174,7 +174,7 @@ export async function reportEnd(
  * switch are not slower. Collections that grow with each change have an index in the file without being asked for.
  */
 async function loadLists(
-  { readModels, collections, group, log, name }: ReadSide,
+  { readModels, collections, group, log, name }: ModelGeneration,
   signal: AbortSignal,
 ): Promise<void> {
   for (const definition of collections) {
@@ -199,7 +199,7 @@ async function loadLists(
 }
 
 /** Reports the progress of a build every second, and logs it from time to time. */
-function progressOf({ name, generation, readModels, log }: ReadSide, report: ReadModelReport) {
+function progressOf({ name, generation, readModels, log }: ModelGeneration, report: ReadModelReport) {
   let events = 0
   const beganAt = performance.now()
   let [reportedAt, loggedAt] = [beganAt, beganAt]

@@ -1,6 +1,6 @@
 import { sleep } from '@gantry/messaging'
 import { REMOVALS_KEPT_MS } from '@gantry/read-models'
-import { projectedPosition, type ReadSide } from './read-side.ts'
+import { type ModelGeneration, projectedPosition } from './projected-models.ts'
 
 const EVERY_MS = 60_000
 const POLL_MS = 100
@@ -9,12 +9,12 @@ const POLL_MS = 100
  * Deletes tombstones in the read models once all earlier events are projected. A tombstone refuses writes of earlier
  * events, and commands do not write documents of states that they read longer ago.
  */
-export async function forgetRemovals(readSide: ReadSide, signal: AbortSignal): Promise<void> {
-  const { name, generation, eventStore, readModels, collections, log } = readSide
+export async function forgetRemovals(models: ModelGeneration, signal: AbortSignal): Promise<void> {
+  const { name, generation, eventStore, readModels, collections, log } = models
   while (!signal.aborted) {
     try {
       const head = await eventStore.head()
-      while (!signal.aborted && (await projectedPosition(readSide, generation)) < head)
+      while (!signal.aborted && (await projectedPosition(models, generation)) < head)
         await sleep(POLL_MS, { signal })
       for (const definition of collections) {
         const collection = readModels.collection(definition)

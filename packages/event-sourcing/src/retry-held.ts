@@ -1,6 +1,6 @@
 import type { Lease } from '@gantry/read-models'
+import type { ModelGeneration } from './projected-models.ts'
 import { listHeld, released, requestedRetry, retryDone } from './quarantine.ts'
-import type { ReadSide } from './read-side.ts'
 import { streamCategory } from './stream-name.ts'
 import { projectStream, writeStreams } from './stream-writes.ts'
 
@@ -10,10 +10,10 @@ import { projectStream, writeStreams } from './stream-writes.ts'
  * @returns id of the last request, which is now carried out
  */
 export async function retryHeld(
-  readSide: ReadSide,
+  models: ModelGeneration,
   { lease, signal }: { lease: Lease; signal: AbortSignal },
 ): Promise<string> {
-  const { name, checkpoint, eventStore, readModels, projections, held, log } = readSide
+  const { name, checkpoint, eventStore, readModels, projections, held, log } = models
   const request = await requestedRetry(name, readModels)
   const only = request.isDone ? undefined : request.stream
   for await (const stream of listHeld(held, readModels)) {
@@ -22,11 +22,11 @@ export async function retryHeld(
     const projection = projections.get(streamCategory(stream.id))
     if (!projection) continue
     if (stream.status === 'INCOMPLETE' && !stream.unknown.some(projection.knows)) continue
-    const projected = await projectStream(readSide, projection, await eventStore.readStream(stream.id), true)
+    const projected = await projectStream(models, projection, await eventStore.readStream(stream.id), true)
     if (!projected.holds) projected.writes.push(released(held, stream.id))
     const position = await readModels.checkpoints.get(checkpoint)
     if (position === undefined) return request.id
-    await writeStreams(readSide, [projected], {
+    await writeStreams(models, [projected], {
       force: true,
       checkpoint: { name: checkpoint, position, lease },
     })

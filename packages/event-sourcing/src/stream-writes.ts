@@ -1,9 +1,9 @@
 import { DocumentTooLarge, type Lease, type Write } from '@gantry/read-models'
 import type { Position, RecordedEvent } from './event.ts'
 import { StreamQuarantined } from './fold.ts'
+import type { ModelGeneration } from './projected-models.ts'
 import type { Projected, Projection } from './projection.ts'
 import { held, incompleteStream, quarantinedStream } from './quarantine.ts'
-import type { ReadSide } from './read-side.ts'
 
 /** Consecutive events of one stream, and what to write for them. Those of an ordered projection belong to no stream. */
 export interface StreamWrites {
@@ -19,7 +19,7 @@ export interface StreamWrites {
  * @param again whether to project events that this process has projected before
  */
 export async function projectStream(
-  readSide: ReadSide,
+  models: ModelGeneration,
   projection: Projection,
   events: readonly RecordedEvent[],
   again: boolean,
@@ -31,8 +31,8 @@ export async function projectStream(
     if (!(error instanceof StreamQuarantined)) throw error
     const before = events.filter(({ revision }) => revision < error.event.revision)
     const isShorter = before.length > 0 && before.length < events.length
-    const earlier = isShorter ? await projectStream(readSide, projection, before, again) : undefined
-    const { writes, holds } = await quarantine(readSide, error)
+    const earlier = isShorter ? await projectStream(models, projection, before, again) : undefined
+    const { writes, holds } = await quarantine(models, error)
     return {
       projection,
       events,
@@ -43,7 +43,7 @@ export async function projectStream(
   const { writes, unknown } = projected
   const last = events.at(-1)
   if (!last || unknown.length === 0) return { projection, events, writes, holds: false }
-  const record = held(readSide.held, incompleteStream(last, unknown))
+  const record = held(models.held, incompleteStream(last, unknown))
   return { projection, events, writes: [...writes, record], holds: true }
 }
 
@@ -55,7 +55,7 @@ interface WriteOptions {
 
 /** Writes documents of a generation together with the checkpoint. A stream with a document that the store cannot hold is quarantined. */
 export async function writeStreams(
-  readSide: ReadSide,
+  models: ModelGeneration,
   streams: readonly StreamWrites[],
   { force = false, checkpoint }: WriteOptions,
 ): Promise<void> {
@@ -64,10 +64,10 @@ export async function writeStreams(
     for (const write of writes) {
       if (force) write.force = true
       if (write.collection.generation === undefined)
-        write.collection = readSide.group.of(write.collection, readSide.generation)
+        write.collection = models.group.of(write.collection, models.generation)
     }
     try {
-      return await readSide.readModels.write(writes, checkpoint)
+      return await models.readModels.write(writes, checkpoint)
     } catch (error) {
       if (!(error instanceof DocumentTooLarge)) throw error
       const isTooLarge = ({ id, collection }: Write) =>
@@ -75,14 +75,14 @@ export async function writeStreams(
       const stream = streams.find(({ writes }) => writes.some(isTooLarge))
       const last = stream?.events.at(-1)
       if (!stream || !last) throw error
-      Object.assign(stream, await quarantine(readSide, new StreamQuarantined(last, error)))
+      Object.assign(stream, await quarantine(models, new StreamQuarantined(last, error)))
     }
   }
 }
 
 /** Reports a stream the first time that it is quarantined by an event. */
 async function quarantine(
-  { name, readModels, held: definition, log }: ReadSide,
+  { name, readModels, held: definition, log }: ModelGeneration,
   error: StreamQuarantined,
 ): Promise<Pick<StreamWrites, 'writes' | 'holds'>> {
   const stream = quarantinedStream(error)

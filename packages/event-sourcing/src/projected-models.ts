@@ -6,7 +6,7 @@ import type { HeldStream } from './quarantine.ts'
 import type { Log } from './worker.ts'
 
 /** The read models of a projector in all generations, and the log and the projections that they are made from. */
-export interface ReadSides {
+export interface ProjectedModels {
   /** Name of the projector. */
   name: string
   /** Names its lease, the checkpoint of generation 0 and the group of its collections. */
@@ -26,7 +26,7 @@ export interface ReadSides {
 }
 
 /** One generation of the read models: its collections and its checkpoint. */
-export interface ReadSide extends ReadSides {
+export interface ModelGeneration extends ProjectedModels {
   generation: number
   checkpoint: string
 }
@@ -34,16 +34,16 @@ export interface ReadSide extends ReadSides {
 export const checkpointOf = (key: string, generation: number): string =>
   generation === 0 ? key : `${key}~${generation}`
 
-export const readSideOf = (sides: ReadSides, generation: number): ReadSide => ({
-  ...sides,
+export const generationOf = (models: ProjectedModels, generation: number): ModelGeneration => ({
+  ...models,
   generation,
-  checkpoint: checkpointOf(sides.key, generation),
-  collections: sides.collections.map(definition => sides.group.of(definition, generation)),
-  held: sides.group.of(sides.held, generation),
+  checkpoint: checkpointOf(models.key, generation),
+  collections: models.collections.map(definition => models.group.of(definition, generation)),
+  held: models.group.of(models.held, generation),
 })
 
 /** The position up to which all events are in the documents of a generation, whichever process has projected them. */
 export const projectedPosition = async (
-  { key, readModels }: Pick<ReadSides, 'key' | 'readModels'>,
+  { key, readModels }: Pick<ProjectedModels, 'key' | 'readModels'>,
   generation: number,
 ): Promise<Position> => (await readModels.checkpoints.get(checkpointOf(key, generation))) ?? START
