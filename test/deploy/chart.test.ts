@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { CASES, REFUSED } from './src/chart-values.ts'
 import {
+  byName,
   CHART,
   chartsProgram,
   type Rendered,
@@ -195,8 +196,6 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
     const given = resourcesOf('defaults')
       .filter(({ kind }) => kind !== 'Job')
       .map(one => comparable(one, []))
-    const byName = (all: Resource[]) =>
-      Object.fromEntries(all.map(one => [`${one.kind} ${one.metadata.name}`, one]))
     expect(byName(given)).toEqual(byName(wanted))
   })
 

@@ -7,15 +7,7 @@ import { CACHE, isThere, run } from '@gantry/engines'
 import { RELEASE } from '@gantry/service-kit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CASES, REFUSED } from './src/chart-values.ts'
-import {
-  CHART,
-  chartsProgram,
-  HELM,
-  type Rendered,
-  type Resource,
-  render,
-  resourcesIn,
-} from './src/charts.ts'
+import { byName, CHART, chartsProgram, HELM, type Rendered, render, resourcesIn } from './src/charts.ts'
 
 let folder: string
 let helm: string
@@ -51,9 +43,6 @@ async function helmWith(values: object, ...args: string[]): Promise<string> {
   })
   return stdout
 }
-
-const byName = (resources: readonly Resource[]) =>
-  Object.fromEntries(resources.map(one => [`${one.kind} ${one.metadata.name}`, one]))
 
 test.each(Object.entries(CASES))('helm lint accepts the values: %s', async (_, values) => {
   expect(await helmWith(values, 'lint', '--strict', CHART)).toContain('0 chart(s) failed')

@@ -146,3 +146,7 @@ export const resourcesIn = (yaml: string): Resource[] =>
       return document.toJS() as Resource | null
     })
     .filter(resource => resource !== null)
+
+/** Resources by kind and name. */
+export const byName = (resources: readonly Resource[]): Record<string, Resource> =>
+  Object.fromEntries(resources.map(one => [`${one.kind} ${one.metadata.name}`, one]))
