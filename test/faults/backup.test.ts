@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
@@ -7,11 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { runServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { runCommand, runServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { scaledTimeout } from '../../bin/timeouts.mjs'
 
-const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>'
 const FINAL = ['AttemptSucceeded', 'DeliveryGaveUp', 'DeliveryCancelled']
 
@@ -24,13 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 /** Runs a command on a data folder. */
-const run = (dataDir: string, ...args: string[]) =>
-  new Promise<{ code: number; output: string }>(resolve => {
-    const env = { PATH: process.env.PATH, DATA_DIR: join(folder, dataDir) }
-    execFile(process.execPath, [PROGRAM, ...args], { env }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code ?? 128) : 0, output: stdout + stderr }),
-    )
-  })
+const run = (dataDir: string, ...args: string[]) => runCommand(args, { DATA_DIR: join(folder, dataDir) })
 
 /** The deliveries of a log by id, and whether they have ended. */
 function deliveriesIn(log: string): Map<string, boolean> {

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,13 +6,12 @@ import { sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embe
 import { heldStreams, listHeld, NO_STREAM } from '@gantry/event-sourcing'
 import type { FrozenStreams } from '@gantry/event-sourcing/testing'
 import type { UserKey } from '@gantry/read-models'
+import { runCommand } from '@gantry/standalone/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { endsWithParent } from '../../bin/orphans.mjs'
 
 type Stream = FrozenStreams['streams'][number]
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const PROGRAM = join(ROOT, 'packages/operations/src/main.ts')
 const frozen = globSync('services/*/src/frozen/*/*.streams.json', { cwd: ROOT }).toSorted()
 
 /** All frozen streams, distributed over several logs so that stream names are unique in each log. */
@@ -80,15 +77,10 @@ async function addKeys(folder: string): Promise<void> {
 
 /** Runs `npm run rebuild`. @returns the projectors that have finished */
 async function rebuild(folder: string): Promise<string[]> {
-  const { MESSAGING_URL: _, ...environment } = process.env
-  const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM, 'rebuild'], {
-      env: { ...environment, DATA_DIR: folder, ENCRYPTION_KEY: '07'.repeat(32) },
-    }),
-  )
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const [code] = await once(child, 'close')
+  const { code, output } = await runCommand(['rebuild'], {
+    DATA_DIR: folder,
+    ENCRYPTION_KEY: '07'.repeat(32),
+  })
   expect(code, output).toBe(0)
   return [...output.matchAll(/^(\S+): done/gm)].map(([, name = '']) => name)
 }

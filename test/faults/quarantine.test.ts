@@ -1,16 +1,11 @@
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { heldStreams } from '@gantry/event-sourcing'
-import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { runCommand, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { endsWithParent } from '../../bin/orphans.mjs'
-
-const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 
 let folder: string
 let service: ServiceProcess
@@ -30,16 +25,7 @@ const created = async (name: string) => {
 }
 
 /** Runs `npm run quarantine`. */
-async function quarantine(...args: string[]) {
-  const { MESSAGING_URL: _, ...environment } = process.env
-  const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM, 'quarantine', ...args], { env: { ...environment, DATA_DIR: folder } }),
-  )
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const [code] = await once(child, 'close')
-  return { code, output }
-}
+const quarantine = (...args: string[]) => runCommand(['quarantine', ...args], { DATA_DIR: folder })
 
 /** Appends an event that no release can fold, like a damaged log, while the service is stopped. */
 async function damage(stream: string, type: string, data: object): Promise<void> {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -7,11 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { startServiceProcess } from '@gantry/standalone/testing'
+import { runCommand, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { endsWithParent } from '../../bin/orphans.mjs'
-
-const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 
 const RETRY_MS = 1_000
 
@@ -22,18 +18,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 /** Runs `npm run rebuild`. */
-async function rebuild() {
-  const { MESSAGING_URL: _, ...environment } = process.env
-  const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM, 'rebuild'], {
-      env: { ...environment, DATA_DIR: folder, WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8' },
-    }),
-  )
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const [code] = await once(child, 'close')
-  return { code, output }
-}
+const rebuild = () => runCommand(['rebuild'], { DATA_DIR: folder, WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8' })
 
 function rows(file: string, table: string): number {
   const database = new DatabaseSync(join(folder, file), { readOnly: true })

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -6,12 +5,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runServiceProcess, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import {
+  runCommand,
+  runServiceProcess,
+  type ServiceProcess,
+  startServiceProcess,
+} from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endsWithParent } from '../../bin/orphans.mjs'
 import { scaledTimeout } from '../../bin/timeouts.mjs'
 
-const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 const OLD = randomBytes(32).toString('base64')
 const NEXT = randomBytes(32).toString('base64')
 
@@ -37,16 +39,8 @@ async function contents(path: string): Promise<Record<string, string>> {
 }
 
 /** Runs `npm run reseal`. */
-async function reseal(dataFolder = folder, ...args: string[]) {
-  const { MESSAGING_URL: _, ...environment } = process.env
-  const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM, 'reseal', ...args], { env: { ...environment, DATA_DIR: dataFolder } }),
-  )
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const [code] = await once(child, 'close')
-  return { code, output }
-}
+const reseal = (dataFolder = folder, ...args: string[]) =>
+  runCommand(['reseal', ...args], { DATA_DIR: dataFolder })
 const start = async (keys: string) => {
   await service?.stop()
   await writeFile(join(folder, 'encryption.key'), keys, { mode: 0o600 })

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { runCommand, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endsWithParent } from '../../bin/orphans.mjs'
-
-const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 
 let folder: string
 let service: ServiceProcess
@@ -21,18 +16,8 @@ afterAll(async () => {
 })
 
 /** Runs `npm run rotate-keys`. */
-async function rotateKeys(dataFolder: string, ...args: string[]) {
-  const { MESSAGING_URL: _, ...environment } = process.env
-  const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM, 'rotate-keys', ...args], {
-      env: { ...environment, DATA_DIR: dataFolder },
-    }),
-  )
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
-  const [code] = await once(child, 'close')
-  return { code, output }
-}
+const rotateKeys = (dataFolder: string, ...args: string[]) =>
+  runCommand(['rotate-keys', ...args], { DATA_DIR: dataFolder })
 const published = async () => {
   const { keys } = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as {
     keys: { kid: string }[]

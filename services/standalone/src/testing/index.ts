@@ -1,5 +1,6 @@
 export {
   ADMINISTRATOR,
+  runCommand,
   runServiceProcess,
   type ServiceProcess,
   startServiceProcess,

@@ -65,6 +65,31 @@ export async function runServiceProcess(
   return { code, output: output() }
 }
 
+/**
+ * Runs a command of operators until it ends, e.g. `npm run rebuild`.
+ * @param args its name and arguments
+ * @param settings its environment, apart from PATH
+ * @returns exit code and output
+ */
+export async function runCommand(
+  args: readonly string[],
+  settings: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; output: string }> {
+  const program = resolve(ROOT, 'packages/operations/src/main.ts')
+  const env = { PATH: process.env.PATH, ...settings }
+  const child = endsWithParent(spawn(process.execPath, [program, ...args], { env }))
+  const output = outputOf(child)
+  const [code] = await once(child, 'close')
+  return { code, output: output() }
+}
+
+/** What a process has printed so far. */
+function outputOf({ stdout, stderr }: Pick<ChildProcess, 'stdout' | 'stderr'>): () => string {
+  let written = ''
+  for (const stream of [stdout, stderr]) stream?.on('data', chunk => (written += chunk))
+  return () => written
+}
+
 function launch(settings: NodeJS.ProcessEnv, checkout = ROOT) {
   const child = endsWithParent(
     spawn(
@@ -84,9 +109,7 @@ function launch(settings: NodeJS.ProcessEnv, checkout = ROOT) {
       },
     ),
   )
-  let written = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (written += chunk))
-  return { child, output: () => written }
+  return { child, output: outputOf(child) }
 }
 
 async function answering(child: ChildProcess, url: string, output: () => string): Promise<void> {
