@@ -60,6 +60,16 @@ test('a log created by an older commit accepts its key and refuses every other k
   await expect(check(OTHER)).rejects.toThrow(REFUSED)
 })
 
+test('a log in which an older commit retired a key needs the other key alone', async () => {
+  const folder = join(import.meta.dirname, 'frozen')
+  await appendFrozenStreams(eventStore, folder, '90fbb89', ['encryptionkey'])
+  const head = await eventStore.head()
+  await check(keys(['1', 8]))
+  await check(keys(['1', 8], ['0', 7]))
+  await expect(check(plainKey(bytes(7)))).rejects.toThrow('ENCRYPTION_KEY: lacks key 1')
+  expect(await eventStore.head()).toBe(head)
+})
+
 test('keys are accepted if every key in use is among them, and a missing one is named', async () => {
   await check(KEY)
   const both = keys(['0', 1], ['1', 2])
