@@ -9,7 +9,7 @@ import { freePort } from '@gantry/service-kit/testing'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Port, processServers, type Servers } from './servers.ts'
 
 const host = '127.0.0.1'
@@ -81,6 +81,24 @@ test('requests at both ports are measured together', async () => {
       `gantry_http_request_duration_seconds_count{method="GET",route="${route}",status="200"} 1`,
     )
   expect(metrics).toContain('gantry_ready 1')
+})
+
+test('the parts of responses that clients have not taken count as buffered', async () => {
+  const port = await freePort()
+  const length = 16 * 1_048_576
+  await serversAt(port).listen({
+    routes: async app => void app.get('/apis', async () => Buffer.alloc(length)),
+  })
+  const slow = connect(port, host).pause()
+  onTestFinished(() => void slow.destroy())
+  slow.write('GET /gantry/apis HTTP/1.1\r\nhost: a\r\n\r\n')
+  const buffered = async () => {
+    const metrics = await (await ask(port, '/metrics')).text()
+    return Number(/^gantry_buffered_bytes\{buffer="responses"\} (\d+)$/m.exec(metrics)?.[1])
+  }
+  await vi.waitFor(async () => expect(await buffered()).toBeGreaterThan(length / 2))
+  slow.destroy()
+  await vi.waitFor(async () => expect(await buffered()).toBe(0))
 })
 
 test.each([

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { httpServer, OpenConnections, type ServerOptions } from '@gantry/service-kit'
+import { httpServer, measureBuffer, OpenConnections, type ServerOptions } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
 /** Address that a process listens on. */
@@ -35,6 +35,7 @@ export interface Servers {
 export function processServers(options: ServerOptions, port: Port, second: Port | undefined): Servers {
   const prefix = options.basePath
   const open = new OpenConnections()
+  measureBuffer(options.metrics, 'responses', () => open.bufferedBytes)
   const clients = { ...options.clients, open }
   const ending = (...apps: FastifyInstance[]) => ({
     drain: () => open.drain(),

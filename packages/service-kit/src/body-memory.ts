@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Gauge, type Registry } from 'prom-client'
+import { measureBuffer } from './buffered-bytes.ts'
 import { ANONYMOUS, callerOf } from './caller.ts'
 
 declare module 'fastify' {
@@ -165,6 +166,7 @@ const hasLargeBody = ({ headers }: FastifyRequest) =>
 /** Registers gauges of the bytes in memory and of the limit. */
 export function bodyMetrics(memory: BodyMemory, metrics: Registry): void {
   const registers = [metrics]
+  measureBuffer(metrics, 'request-bodies', () => memory.bytes)
   new Gauge({
     name: 'gantry_request_body_bytes',
     help: 'Bytes of request bodies in memory, of requests that are incomplete or being handled',

@@ -8,6 +8,7 @@ export {
   readBody,
   retainBody,
 } from './body-memory.ts'
+export { measureBuffer } from './buffered-bytes.ts'
 export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'

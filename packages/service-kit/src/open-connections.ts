@@ -37,6 +37,13 @@ export class OpenConnections {
     return [...this.#sockets].filter(({ _httpMessage }) => _httpMessage).length
   }
 
+  /** Bytes of responses that the clients have not taken yet. */
+  get bufferedBytes(): number {
+    let bytes = 0
+    for (const socket of this.#sockets) bytes += (socket._httpMessage ?? socket).writableLength
+    return bytes
+  }
+
   /** Resolves when no request is in progress. */
   async idle(): Promise<void> {
     while (this.requests > 0) await setTimeout(POLL_MS)

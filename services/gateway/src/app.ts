@@ -96,6 +96,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         now,
         slots: replaySlots({ limit: settings.MAX_EVENT_REPLAYS, metrics }),
         recheck,
+        metrics,
       })
       app.addHook('preClose', async () => endStreams())
     },

@@ -54,7 +54,7 @@ async function serve({ limit = 1, from = bus }: { limit?: number; from?: Bus } =
   app = Fastify()
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date()))
   const slots = replaySlots({ limit, metrics, waitMs: 1_500 })
-  const caller = { admit: async () => grace, recheck: async () => grace }
+  const caller = { admit: async () => grace, recheck: async () => grace, metrics }
   const options = { bus: from, slots, ...caller, now: () => new Date(), times: { slow: 500 } }
   const end = eventStream(app, options)
   app.addHook('preClose', async () => end())

@@ -53,6 +53,7 @@ const caller = {
   admit: async () => grace,
   recheck: async () => grace,
   slots: replaySlots({ limit: 0, metrics: new Registry() }),
+  metrics: new Registry(),
   now: () => new Date(),
 }
 

@@ -7,8 +7,9 @@ import {
   streamEvents,
 } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
-import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
+import { type Admit, ANONYMOUS, callerOf, checkQuery, measureBuffer, noteCaller } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Registry } from 'prom-client'
 import { eventChunks } from './event-chunks.ts'
 import { eventFilter, type FeedQuery } from './event-filter.ts'
 import { eventPage } from './event-page.ts'
@@ -36,6 +37,7 @@ export interface EventStreamOptions {
   admit: Admit
   slots: ReplaySlots
   recheck: Recheck
+  metrics: Registry
   now(): Date
   /** The address of the service for its clients, if it is known. */
   publicUrl?: string | undefined
@@ -63,11 +65,13 @@ interface Asked {
 
 /** GET /events: the public events after a position, as a page or as a stream. @returns function that ends all streams */
 export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
-  const { bus, admit, slots, recheck, now } = options
+  const { bus, admit, slots, recheck, now, metrics } = options
   const formatOf = feedFormats(options.publicUrl)
   const times = { ...TIMES, ...options.times }
   const slices = timeSlices()
-  const sources = { bus, slots, slowMs: times.slow, slices, tail: eventTail(bus, slices) }
+  const tail = eventTail(bus, slices)
+  measureBuffer(metrics, 'event-tail', tail.bytes)
+  const sources = { bus, slots, slowMs: times.slow, slices, tail: tail.open }
   const responses = openResponses()
   let closing = false
 

@@ -25,6 +25,8 @@ export interface Tail {
    * @throws BusUnavailable
    */
   after(sequence: number, signal: AbortSignal): AsyncGenerator<Chunk>
+  /** Size of the events that it keeps. */
+  bytes(): number
 }
 
 /** @returns the tail; its read of the bus ends when all signals that were passed are aborted */
@@ -32,11 +34,12 @@ export type OpenTail = (signal: AbortSignal) => Promise<Tail>
 
 interface Reading {
   tail: Promise<Tail>
+  bytes(): number
   members: number
   ending: AbortController
 }
 
-export function eventTail(bus: Bus, slices: TimeSlices): OpenTail {
+export function eventTail(bus: Bus, slices: TimeSlices): { open: OpenTail; bytes(): number } {
   let current: Reading | undefined
 
   const begin = () => {
@@ -46,12 +49,14 @@ export function eventTail(bus: Bus, slices: TimeSlices): OpenTail {
     }
     ending.signal.addEventListener('abort', forget)
     const tail = openTail({ bus, slices, signal: ending.signal, failed: forget })
-    tail.catch(forget)
-    const reading = { tail, members: 0, ending }
+    const reading: Reading = { tail, bytes: () => 0, members: 0, ending }
+    tail.then(({ bytes }) => {
+      reading.bytes = bytes
+    }, forget)
     return reading
   }
 
-  return signal => {
+  const open: OpenTail = signal => {
     current ??= begin()
     const reading = current
     reading.members++
@@ -63,6 +68,7 @@ export function eventTail(bus: Bus, slices: TimeSlices): OpenTail {
     if (signal.aborted) leave()
     return reading.tail
   }
+  return { open, bytes: () => current?.bytes() ?? 0 }
 }
 
 interface TailOptions {
@@ -126,6 +132,7 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
   }
 
   return {
+    bytes: kept.bytes,
     reaches(sequence) {
       requireReadable()
       return sequence >= kept.from()
@@ -197,6 +204,7 @@ function keptEntries(start: number) {
   return {
     from: () => from,
     newest: () => newest,
+    bytes: () => length,
     /** @param at position of a reader after the message */
     add(sequence: number, at: string, entry: Entry | undefined) {
       newest = sequence

@@ -56,6 +56,7 @@ beforeEach(async () => {
     admit: async () => grace,
     recheck: async () => grace,
     slots: replaySlots({ limit: 0, metrics: new Registry() }),
+    metrics: new Registry(),
     now: () => new Date(),
     times: { heartbeat: 50 },
   })

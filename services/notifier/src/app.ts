@@ -95,7 +95,7 @@ export function notifierService(
     react: inContexts(bus, reactions),
     window: PREFETCHED,
     signal: stopping.signal,
-    log,
+    ...process,
   })
 
   return serviceFrom(dependencies, {

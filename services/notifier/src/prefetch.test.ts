@@ -1,5 +1,6 @@
 import { startReactor, type Worker } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
+import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { prefetching } from './prefetch.ts'
 import { hostNotifier } from './testing/notifier-host.ts'
@@ -12,11 +13,13 @@ let host: Awaited<ReturnType<typeof hostNotifier>>
 let bus: Bus
 let workers: Worker[]
 let stopping: AbortController
+let metrics: Registry
 beforeEach(async () => {
   host = await hostNotifier({}, { start: false })
   bus = host.dependencies.bus
   workers = []
   stopping = new AbortController()
+  metrics = new Registry()
 })
 afterEach(async () => {
   stopping.abort()
@@ -31,6 +34,7 @@ const consume = (react: (n: number) => Promise<void>, window = 4, projector = { 
     window,
     projector,
     log,
+    metrics,
     signal: stopping.signal,
     react: ({ data }) => react(data as number),
   })
@@ -56,8 +60,11 @@ test('a window of messages is handled concurrently, in addition to the one that 
   })
   await bus.publish([1, 2, 3, 4, 5, 6, 7, 8].map(message))
   await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 4, 5]))
+  const buffered = () => metrics.getSingleMetricAsString('gantry_buffered_bytes')
+  expect(await buffered()).toContain('gantry_buffered_bytes{buffer="bus-messages"} 4')
   resolve()
   await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 4, 5, 6, 7, 8]))
+  await vi.waitFor(async () => expect(await buffered()).toContain('{buffer="bus-messages"} 0'))
 })
 
 test('a prefetched message is acknowledged only after all earlier ones', async () => {

@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
+import { measureBuffer } from '@gantry/service-kit'
+import type { Registry } from 'prom-client'
 
 export interface PrefetchOptions {
   bus: Bus
@@ -14,6 +16,7 @@ export interface PrefetchOptions {
   window: number
   signal: AbortSignal
   log: Log
+  metrics: Registry
 }
 
 /** Interval of the checks whether the projector has caught up. */
@@ -29,9 +32,14 @@ const POLL_MS = 20
  * @returns the handler of the messages that the consumer delivers
  */
 export function prefetching(options: PrefetchOptions): (message: StoredMessage) => Promise<void> {
-  const { bus, subjects, projector, react, window, signal, log } = options
+  const { bus, subjects, projector, react, window, signal, log, metrics } = options
   /** Running or finished handling, by sequence. */
   const begun = new Map<number, Promise<void>>()
+  /** Messages that are being handled. */
+  const held = new Set<StoredMessage>()
+  measureBuffer(metrics, 'bus-messages', () =>
+    held.values().reduce((sum, { data }) => sum + Buffer.byteLength(JSON.stringify(data)), 0),
+  )
   let reached = 0
   /** Sequence of the last started message. */
   let furthest = 0
@@ -49,6 +57,10 @@ export function prefetching(options: PrefetchOptions): (message: StoredMessage) 
       begun.delete(sequence)
       stop()
     })
+    // Beside `work` and not part of it: a failure must stop the next message at once.
+    held.add(message)
+    const release = () => void held.delete(message)
+    work.then(release, release)
   }
 
   const read = async () => {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
-import { retryAfterMs, signedHeaders } from '@gantry/service-kit'
+import { measureBuffer, retryAfterMs, signedHeaders } from '@gantry/service-kit'
 import {
   answered,
   beginContext,
@@ -10,6 +10,7 @@ import {
   type SpanStart,
   serverAttributes,
 } from '@gantry/tracing'
+import type { Registry } from 'prom-client'
 import { MEDIA_TYPES } from '../delivery/body.ts'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
@@ -90,6 +91,22 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
           : new AttemptFailure('internal-error', 'the service failed', error)
       const nothing = { status: null, body: null, headers: null, requestHeaders: null, retryAfter: undefined }
       return { ...nothing, failure, durationMs: 0 }
+    }
+  }
+}
+
+/** The same, with a gauge of the payloads of running requests. */
+export function measuredPayloads(send: SendAttempt, metrics: Registry): SendAttempt {
+  const running = new Set<Pending>()
+  measureBuffer(metrics, 'webhook-payloads', () =>
+    running.values().reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
+  )
+  return async (webhook, claimed) => {
+    running.add(claimed)
+    try {
+      return await send(webhook, claimed)
+    } finally {
+      running.delete(claimed)
     }
   }
 }

@@ -7,7 +7,7 @@ import { sender } from '../http/post.ts'
 import type { NotifierSettings } from '../settings.ts'
 import type { SigningKeys } from '../webhook/signing.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
-import { attempts, sendingAttempts } from './attempts.ts'
+import { attempts, measuredPayloads, sendingAttempts } from './attempts.ts'
 import { BREAKER, type BreakerRules } from './breaker.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { removeFinished } from './expiry.ts'
@@ -74,7 +74,8 @@ export function delivering(options: DeliveringOptions): Delivering {
   setMaxListeners(0, interruption.signal, abandonment.signal)
   const userAgent = `Gantry/${manifest.version}`
   const interrupted = interruption.signal
-  const send = sendingAttempts({ sender: http, keys, userAgent, timeoutMs, now, interrupted, log })
+  const sending = sendingAttempts({ sender: http, keys, userAgent, timeoutMs, now, interrupted, log })
+  const send = measuredPayloads(sending, process.metrics)
   const abandoned = abandonment.signal
   const makeAttempt = attempts({ deliveries, webhooks, send, metrics, random, abandoned, log })
 
