@@ -115,6 +115,14 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       expect(await read(bus)).toEqual([4])
     })
 
+    it('neither creates nor changes the stream on request', async () => {
+      const reading = open({ stream: { create: false } })
+      expect(await reading.last(['events.a'])).toBeUndefined()
+      expect(await dropStream({ url: engine.url })).toBe(false)
+      await open().publish([{ id: '1', subject: 'events.a', data: 1 }])
+      expect((await reading.last(['events.a']))?.data).toBe(1)
+    })
+
     it('names the message that is too large, and stores none of the messages after it', async () => {
       const bus = open()
       const [first, large, last] = numbered(1, 3) as [Message, Message, Message]

@@ -15,6 +15,8 @@ export interface MessageStorage {
   replicas?: number | undefined
   /** Minimum retention in milliseconds and the setting that requires it. A server with a shorter retention is refused. */
   needed?: { setting: string; ms: number }
+  /** Whether a missing stream of a NATS server is created. Default: true. */
+  create?: boolean
 }
 
 interface BusOptions extends MessageStorage {
@@ -29,13 +31,14 @@ interface BusOptions extends MessageStorage {
  */
 export function openBus(
   settings: BusSettings,
-  { name, log, disk = watchedDisk(log), retentionMs, replicas, needed }: BusOptions,
+  { name, log, disk = watchedDisk(log), retentionMs, replicas, needed, create }: BusOptions,
 ): Open<Bus> {
   const path = fileOf(settings.MESSAGING_URL)
   const stream = {
     ...(retentionMs !== undefined && { retentionMs }),
     ...(replicas !== undefined && { replicas }),
     ...(needed && { needed }),
+    ...(create !== undefined && { create }),
   }
   // Events wait in the log until the bus is available again.
   const opened = (bus: Bus, about: () => { kind: string; version: string | null }): Open<Bus> => ({

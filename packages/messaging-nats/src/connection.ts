@@ -11,7 +11,7 @@ import {
 } from 'nats'
 import { natsFailureOf } from './errors.ts'
 import { connectionOptions, type NatsOptions, NatsRefused, parseServers } from './settings.ts'
-import { type Configured, ensureStream } from './stream.ts'
+import { type Configured, ensureStream, existingStream } from './stream.ts'
 
 /** A connection, from the time its stream exists until it is lost. Requests in progress fail then. */
 export interface Session extends Configured {
@@ -55,7 +55,7 @@ const LONGEST_PAUSE_MS = 5_000
 const GOODBYE_MS = 1_000
 
 /**
- * Connects, checks the server, and creates or upgrades the stream. `configured`: see `ensureStream`.
+ * Connects, checks the server, and creates or upgrades the stream unless the options exclude it. `configured`: see `ensureStream`.
  * @throws the reason of a failure
  */
 async function openSession(options: NatsOptions, configured?: Configured): Promise<Session> {
@@ -65,8 +65,11 @@ async function openSession(options: NatsOptions, configured?: Configured): Promi
       throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 or newer is required`)
     const jsm = await nc.jetstreamManager()
     const server = { jsm, metadata: isAtLeast(nc, METADATA) }
-    const { config, created, changes } = await ensureStream(server, options.stream ?? {}, configured)
-    const { name: stream, subjects: stored, num_replicas } = config
+    const { create = true, ...stream } = options.stream ?? {}
+    const { config, created, changes } = create
+      ? await ensureStream(server, stream, configured)
+      : await existingStream(server, stream)
+    const { subjects: stored, num_replicas } = config
     const lost = new AbortController()
     nc.closed().then(error =>
       lost.abort(new BusUnavailable(error ? natsFailureOf(error) : 'the connection was lost')),
@@ -76,7 +79,7 @@ async function openSession(options: NatsOptions, configured?: Configured): Promi
       nc,
       js: nc.jetstream(),
       jsm,
-      stream,
+      stream: config.name,
       created,
       changes,
       inbox: options.inbox,

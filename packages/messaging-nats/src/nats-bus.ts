@@ -66,6 +66,7 @@ export function natsBus(options: NatsOptions): NatsBus {
       }
       return found
     } catch (error) {
+      if (options.stream?.create === false && isJetStreamError(error, STREAM_NOT_FOUND)) return undefined
       throw toBusError(session, error)
     }
   }

@@ -38,6 +38,8 @@ interface NatsCredentials {
 }
 
 export interface StreamOptions {
+  /** Whether to create a missing stream, and to add what an existing one lacks. Without a stream, `last` finds nothing. Default: true. */
+  create?: boolean
   /** Default: GANTRY. */
   name?: string
   /** Subjects to store, in addition to those that the stream stores already. They must not match broadcasts and requests. */

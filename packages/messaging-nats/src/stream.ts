@@ -38,7 +38,7 @@ export interface Configured {
 }
 
 interface Stream extends Configured {
-  config: StreamConfig
+  config: Pick<StreamConfig, 'name' | 'subjects' | 'num_replicas'>
 }
 
 interface Server {
@@ -100,6 +100,18 @@ export async function ensureStream(
   })
   const hasSettings = Object.keys(chosen).length > 0
   return { config, created, changes: hasSettings ? changesOf(config) : 0 }
+}
+
+/** The stream as it is; one without subjects if there is none. */
+export async function existingStream(
+  { jsm }: Pick<Server, 'jsm'>,
+  { name = STREAM }: StreamOptions,
+): Promise<Stream> {
+  const { config, created } = (await streamOf(jsm, name)) ?? {
+    config: { name, subjects: [], num_replicas: 1 },
+    created: '',
+  }
+  return { config, created, changes: 0 }
 }
 
 const changesOf = ({ metadata }: StreamConfig) => Number(metadata?.[CHANGES] ?? 0)

@@ -3,7 +3,7 @@ import { catalogSettings } from '@gantry/catalog'
 import { sqliteBus, watchDisk } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
 import { keySettings, processSettings, storeSettings } from '@gantry/hosting'
-import { openBus } from '@gantry/hosting/bus'
+import { type MessageStorage, openBus } from '@gantry/hosting/bus'
 import { openStores } from '@gantry/hosting/stores'
 import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
@@ -81,14 +81,14 @@ export async function onInstallation<Result>(
 }
 
 /**
- * Runs a command on the stores of separate services.
+ * Runs a command on the stores of separate services. It does not create their stream on a NATS server.
  * @throws SettingsRefused, or an error of a backing store that cannot be used
  */
 export const onServices = async <Result>(
   name: string,
   environment: NodeJS.ProcessEnv,
   work: (installation: ServicesInstallation) => Promise<Result>,
-): Promise<Result> => closing(await servicesInstallation(name, environment), work)
+): Promise<Result> => closing(await servicesInstallation(name, environment, { create: false }), work)
 
 async function closing<Result, Opened extends Installation>(
   installation: Opened,
@@ -128,12 +128,13 @@ function stoppedInstallation(settings: Settings, folder: DataFolder): Installati
 async function servicesInstallation(
   name: string,
   environment: NodeJS.ProcessEnv,
+  messages: Pick<MessageStorage, 'create'> = {},
 ): Promise<ServicesInstallation> {
   const settings = readSettings(servicesSchema, environment)
   const log = processLog({ level: 'silent' })
   const stores = openStores(settings)
   for (const { check } of stores.backingStores) await check()
-  const { store: bus } = openBus(settings, { name, log })
+  const { store: bus } = openBus(settings, { name, log, ...messages })
   const dependencies: IdentityDependencies = {
     ...stores,
     userKeys: stores.userKeys(),
