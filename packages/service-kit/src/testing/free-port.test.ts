@@ -17,3 +17,9 @@ test('a server can listen on a free port', async () => {
   await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject))
   await new Promise(resolve => server.close(resolve))
 })
+
+test('a free port is given once', async () => {
+  const given: number[] = []
+  while (given.length < 700) given.push(await freePort())
+  expect(new Set(given).size).toBe(given.length)
+})

@@ -6,13 +6,19 @@ import { createServer } from 'node:net'
 const LOWEST = 10_240
 const BEYOND = 32_768
 
+/** Ports that this process has given. */
+const given = new Set<number>()
+
 /**
- * A port of 127.0.0.1 that is not in use. A port chosen by the system could be given to an outgoing connection before the
+ * A port of 127.0.0.1 that is not in use, and that this process was not given before: several are taken before the first
+ * of them is listened on. A port chosen by the system could be given to an outgoing connection before the
  * test's server listens on it; the system does not choose ports of this range.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, BEYOND)
+    if (given.has(port)) continue
+    given.add(port)
     if (await isFree(port)) return port
   }
 }
