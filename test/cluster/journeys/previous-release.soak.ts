@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { RELEASE_HEADER } from '@gantry/service-kit'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Release } from '../src/cluster.ts'
 import { imageForm } from './support/load.ts'
@@ -11,8 +12,6 @@ import { startTopology, type Topology } from './support/topology.ts'
 const ROUNDS = 5
 const ROUNDS_MS = 60_000
 const REST_MS = 20
-/** The gateways of the previous release derive their signing key from it. */
-const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
 interface Clients {
   /** Unexpected responses, as text. */
@@ -102,13 +101,11 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
     releaseOf: () => previous,
     // Internal requests do not depend on the kind of the backing stores.
     settings: folder => ({
-      ENCRYPTION_KEY,
       EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
       READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,
       MESSAGING_URL: `sqlite:${join(folder, 'messages.db')}`,
     }),
     environment: { SHUTDOWN_DELAY: '2s' },
-    ownEnvironment: name => (name.startsWith('gateway') ? { ENCRYPTION_KEY } : {}),
   })
   onTestFinished(() => topology.stop())
   const leaving = new Set<string>()
@@ -136,7 +133,7 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
   }
   const isOfThisRelease = async (service: string) => {
     const { port } = topology.processes.find(({ name }) => name === `${service}-1`) ?? {}
-    return (await fetch(`http://127.0.0.1:${port}/metrics`)).status === 404
+    return (await fetch(`http://127.0.0.1:${port}/health/ready`)).headers.has(RELEASE_HEADER)
   }
 
   const asked = ['catalog', 'identity']

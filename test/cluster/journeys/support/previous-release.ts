@@ -8,8 +8,11 @@ import { type Release, sources } from '../../src/cluster.ts'
 const ROOT = join(import.meta.dirname, '../../../..')
 const run = promisify(execFile)
 
-/** The last commit whose services answer internal requests at PORT only, and sign principals without a purpose. */
-const COMMIT = 'd451b2f678aa99d63f65d2f01fe78da83b60ad73'
+/**
+ * The last commit whose identity stores personal data in clear text. This release keeps collections of users in its shape until
+ * its processes have ended, and drops those of earlier shapes when it starts.
+ */
+const COMMIT = '8c5d9032162ec294f6b180ef779806da836385a4'
 
 export interface PreviousRelease extends Release {
   remove(): Promise<void>
