@@ -372,9 +372,6 @@ test(
     expect(await linesOf('gateway', 'takes no spans; they are dropped')).toHaveLength(1)
 
     const spans = await ofTrace()
-    expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(
-      new Set(['gantry-gateway', 'gantry-catalog', 'gantry-notifier']),
-    )
     expect(JSON.stringify(spans)).not.toContain('secret')
     const request = spans.find(({ kind, attributes }) => kind === 3 && attributes['server.port'] === at)
     expect(received).toContain(`00-${traceId}-${request?.spanId}-01`)

@@ -3,6 +3,7 @@ import {
   currentContext,
   enterContext,
   inContext,
+  isTracing,
   type Span,
   TraceContext,
 } from '@gantry/tracing'
@@ -44,8 +45,11 @@ export function inContextOfRequest<Result>(
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'])
 
 function contextOfNew(request: FastifyRequest): TraceContext {
-  const { id, method, routeOptions } = request
+  const { id, method } = request
   const { traceparent } = request.headers
+  if (!isTracing()) return new TraceContext(id, traceparent)
+  // Fastify makes an object of the route at each access.
+  const { routeOptions } = request
   if (routeOptions.config?.probe) return new TraceContext(id, traceparent)
   const known = METHODS.has(method) ? method : undefined
   const { url: route } = routeOptions

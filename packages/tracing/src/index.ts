@@ -12,6 +12,7 @@ export {
   inContextOfMessage,
   inOwnContext,
   inSpan,
+  isTracing,
   REQUEST_ID,
   sendingMessages,
   TraceContext,

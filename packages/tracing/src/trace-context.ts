@@ -70,6 +70,9 @@ const thrownIn = new WeakMap<object, TraceContext>()
 export const withTracer = <Result>(tracer: Tracer | undefined, work: () => Result): Result =>
   tracer ? tracers.run(tracer, work) : work()
 
+/** Whether this process records spans. */
+export const isTracing = (): boolean => tracers.getStore() !== undefined
+
 /**
  * The context of work that begins in this process, with a span if the process records spans. The caller ends the span.
  * @param given traceparent that came with the request or message
@@ -170,7 +173,7 @@ export async function sendingMessages<Sent extends Message, Result>(
   messages: readonly Sent[],
   publish: (messages: readonly Sent[]) => Promise<Result>,
 ): Promise<Result> {
-  if (!tracers.getStore()) return publish(messages)
+  if (!isTracing()) return publish(messages)
   const spans: Span[] = []
   const sent = messages.map(message => {
     const { id, subject, headers } = message
