@@ -1,3 +1,5 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
 /** A command of operators: the exports of its module. */
 export interface Command {
   /** One line per form of the command. */
@@ -16,3 +18,15 @@ export class CommandFailed extends Error {}
 
 /** The arguments are wrong. The message is the usage. */
 export class WrongUsage extends Error {}
+
+/** Parses the arguments of a command. @throws WrongUsage with its usage */
+export function parsed<const Config extends ParseArgsConfig>(
+  usage: string,
+  config: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config)
+  } catch {
+    throw new WrongUsage(usage)
+  }
+}

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { readModelStates } from '@gantry/event-sourcing'
 import { askForRebuild, quarantineOver, type Rebuilding, rebuildAll } from '@gantry/standalone'
-import { CommandFailed, WrongUsage } from './command.ts'
+import { CommandFailed, parsed } from './command.ts'
 import { onInstallation } from './installation.ts'
 import { untilMade } from './new-read-models.ts'
 import { print } from './output.ts'
@@ -20,7 +19,8 @@ const printOver = (line: string) => print(`${onTerminal ? '\r\x1b[K' : ''}${line
  * find the request in the read models, so it is carried out even if this command is stopped.
  */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  if (wantsNew(args)) return makeNew(environment)
+  const { values } = parsed(USAGE, { args, options: { new: { type: 'boolean', default: false } } })
+  if (values.new) return makeNew(environment)
   const id = randomUUID()
   const failed = await onInstallation('rebuild', environment, {
     async running(bus) {
@@ -42,14 +42,6 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   if (failed.length > 0) throw new CommandFailed(`not rebuilt: ${failed.join(', ')}`)
   await print('All read models are rebuilt')
   return 0
-}
-
-function wantsNew(args: string[]): boolean {
-  try {
-    return parseArgs({ args, options: { new: { type: 'boolean', default: false } } }).values.new
-  } catch {
-    throw new WrongUsage(USAGE)
-  }
 }
 
 /**

@@ -1,8 +1,7 @@
-import { parseArgs } from 'node:util'
 import { Resealed, subjects } from '@gantry/contracts'
 import type { Bus, Json } from '@gantry/messaging'
 import { z } from 'zod'
-import { CommandFailed, WrongUsage } from './command.ts'
+import { CommandFailed, parsed } from './command.ts'
 import { type Interruption, interruption } from './interruption.ts'
 import { ask, operatorBus } from './operator-bus.ts'
 import { notice } from './output.ts'
@@ -30,7 +29,7 @@ interface Pass {
 
 /** Asks the running services, because only they can write their stores, in requests for a page of secrets each. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  takesNone(args)
+  parsed(USAGE, { args, options: {} })
   const interrupted = interruption()
   const bus = operatorBus(environment, 'identity')
   try {
@@ -53,14 +52,6 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     }
   } finally {
     await bus.close()
-  }
-}
-
-function takesNone(args: string[]): void {
-  try {
-    parseArgs({ args, options: {} })
-  } catch {
-    throw new WrongUsage(USAGE)
   }
 }
 

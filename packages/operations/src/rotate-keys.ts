@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import { parseArgs } from 'node:util'
 import { subjects } from '@gantry/contracts'
 import { z } from 'zod'
-import { CommandFailed, WrongUsage } from './command.ts'
+import { CommandFailed, parsed } from './command.ts'
 import { ask, operatorBus } from './operator-bus.ts'
 
 export const USAGE = 'usage: npm run rotate-keys [-- [--audit] [--compromised]]'
@@ -48,10 +47,6 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
 }
 
 function optionsIn(args: string[]) {
-  try {
-    const flag = { type: 'boolean', default: false } as const
-    return parseArgs({ args, options: { compromised: flag, audit: flag } }).values
-  } catch {
-    throw new WrongUsage(USAGE)
-  }
+  const flag = { type: 'boolean', default: false } as const
+  return parsed(USAGE, { args, options: { compromised: flag, audit: flag } }).values
 }

@@ -1,4 +1,4 @@
 export { mediaService } from './app.ts'
-export { ImageLost, imageBytes } from './image/image.bytes.ts'
+export { digestInKey, ImageLost, imageBytes } from './image/image.bytes.ts'
 export { referencedBytes } from './image/image.sweeper.ts'
 export { mediaSettings } from './settings.ts'

@@ -47,6 +47,17 @@ export interface DataFolder {
   encryptionKeys: EncryptionKeys
 }
 
+/** Names of the entries of a data folder; the stores and this file append suffixes. */
+export const ENTRIES = {
+  events: 'events.db',
+  readModels: 'read-models.db',
+  messages: 'messages.db',
+  userKeys: 'user-keys.db',
+  images: 'images',
+  manifest: 'gantry.json',
+  key: 'encryption.key',
+} as const
+
 const FORMAT = 1
 /** Folder of a restore that is not complete, in the data folder. */
 export const RESTORING = '.restoring'
@@ -75,13 +86,13 @@ export function openDataFolder(settings: DataSettings): DataFolder {
     throw new DataFolderRefused(path, 'is being restored; if the restore was interrupted, run it again')
   const files = {
     path,
-    events: settings.EVENT_STORE_URL ?? join(path, 'events.db'),
-    readModels: settings.READ_MODEL_URL ?? join(path, 'read-models.db'),
-    messages: join(path, 'messages.db'),
-    userKeys: settings.USER_KEY_URL ?? join(path, 'user-keys.db'),
-    images: join(path, 'images'),
+    events: settings.EVENT_STORE_URL ?? join(path, ENTRIES.events),
+    readModels: settings.READ_MODEL_URL ?? join(path, ENTRIES.readModels),
+    messages: join(path, ENTRIES.messages),
+    userKeys: settings.USER_KEY_URL ?? join(path, ENTRIES.userKeys),
+    images: join(path, ENTRIES.images),
   }
-  const manifestFile = join(path, 'gantry.json')
+  const manifestFile = join(path, ENTRIES.manifest)
   const manifest = existsSync(manifestFile) ? readManifest(manifestFile) : undefined
   if (manifest && !existsSync(files.events)) {
     throw new DataFolderRefused(
@@ -89,8 +100,7 @@ export function openDataFolder(settings: DataSettings): DataFolder {
       'is missing: it contains all data; restore it or start with an empty folder',
     )
   }
-  const encryptionKeys =
-    settings.ENCRYPTION_KEY ?? keysOf(join(path, 'encryption.key'), manifest !== undefined)
+  const encryptionKeys = settings.ENCRYPTION_KEY ?? keysOf(join(path, ENTRIES.key), manifest !== undefined)
   const [missing] = manifest ? missingKeys(encryptionKeys, keysInUse(manifest)) : []
   if (missing) throw new DataFolderRefused(path, refusal(encryptionKeys, missing))
   return { ...files, encryptionKeys }
@@ -101,7 +111,7 @@ export function openDataFolder(settings: DataSettings): DataFolder {
  * without this key, are refused.
  */
 export function sealDataFolder({ path, encryptionKeys }: DataFolder): void {
-  const file = join(path, 'gantry.json')
+  const file = join(path, ENTRIES.manifest)
   const first = firstInUse(encryptionKeys)
   const manifest = existsSync(file) ? readManifest(file) : undefined
   const known = manifest ? keysInUse(manifest) : []
@@ -117,7 +127,7 @@ export function sealDataFolder({ path, encryptionKeys }: DataFolder): void {
  * @returns ids of the keys that are no longer in use
  */
 export function retireKeys({ path, encryptionKeys }: DataFolder): string[] {
-  const file = join(path, 'gantry.json')
+  const file = join(path, ENTRIES.manifest)
   const manifest = readManifest(file)
   const first = firstInUse(encryptionKeys)
   const retired = keysInUse(manifest).filter(({ fingerprint }) => fingerprint !== first.fingerprint)
@@ -151,17 +161,6 @@ function makeWritable(path: string): void {
   }
 }
 
-/** Prefixes of the entries of a data folder; the stores and this file append suffixes. */
-const ENTRIES = [
-  'events.db',
-  'read-models.db',
-  'messages.db',
-  'user-keys.db',
-  'images',
-  'gantry.json',
-  'encryption.key',
-]
-
 /**
  * Restricts the data to its owner; earlier releases created it with the permissions of the umask. The permissions of a
  * folder that also has other entries do not change. The folder comes last, so that the next start repeats an interrupted
@@ -170,7 +169,7 @@ const ENTRIES = [
 function makePrivate(path: string): void {
   if ((statSync(path).mode & OTHERS) === 0) return
   const entries = readdirSync(path)
-  const own = entries.filter(entry => ENTRIES.some(name => entry.startsWith(name)))
+  const own = entries.filter(entry => Object.values(ENTRIES).some(name => entry.startsWith(name)))
   for (const entry of own) makePrivateWithin(join(path, entry))
   if (own.length === entries.length) chmodIfOwned(path, OWNER_FOLDER)
 }

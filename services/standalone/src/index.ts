@@ -8,7 +8,7 @@ export {
   startCopies,
 } from './backing-up.ts'
 export { compose, servicesOver } from './composition.ts'
-export { type DataFolder, openDataFolder, RESTORING, sealDataFolder } from './data-folder.ts'
+export { type DataFolder, ENTRIES, openDataFolder, RESTORING, sealDataFolder } from './data-folder.ts'
 export { type Held, type Quarantine, quarantine, quarantineOver } from './quarantining.ts'
 export { askForRebuild, type Rebuilding, rebuildAll } from './rebuilding.ts'
 export { type Settings, settingsSchema } from './settings.ts'

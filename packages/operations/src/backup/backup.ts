@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import {
   folderBlobStore,
   makeFolder,
@@ -20,18 +19,19 @@ import {
   askForEnd,
   type Copies,
   type CopyRequest,
+  ENTRIES,
   openDataFolder,
   type ProgressOfCopies,
   type Settings,
   settingsSchema,
   startCopies,
 } from '@gantry/standalone'
-import { CommandFailed, WrongUsage } from '../command.ts'
+import { CommandFailed, parsed, WrongUsage } from '../command.ts'
 import { interruption } from '../interruption.ts'
 import { fileOf, notice, print } from '../output.ts'
 import { type Progress, progressBar } from '../progress.ts'
 import { contentOfLog } from './copy-of-log.ts'
-import { copyFile, digestOf, entriesOf, failureOf, syncFolder } from './files.ts'
+import { copyFile, digestOf, entriesOf, failureOf, requireDataFolder, syncFolder } from './files.ts'
 import { type BackupFile, MANIFEST, type Manifest, writeManifest } from './manifest.ts'
 
 export const USAGE = `usage: npm run backup -- FOLDER [--without-key] [--without-user-keys | --user-keys FOLDER]
@@ -41,9 +41,7 @@ export const USAGE = `usage: npm run backup -- FOLDER [--without-key] [--without
   --user-keys FOLDER  put the keys of users into this folder, which may contain those of other backups`
 
 const POLL_MS = 100
-const LOG = 'events.db'
-const DATA_MANIFEST = 'gantry.json'
-const KEY = 'encryption.key'
+const { events: LOG, manifest: DATA_MANIFEST, key: KEY, messages: MESSAGES, images: IMAGES } = ENTRIES
 /** Exit code of a backup that lacks images. */
 const INCOMPLETE = 3
 const ENDED = 'the service does not answer any more'
@@ -62,10 +60,7 @@ interface Order {
 
 /** Backs up the data folder of a standalone service, which may be running. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  if (environment.MESSAGING_URL)
-    throw new CommandFailed(
-      'MESSAGING_URL: is set, so the data is in servers: follow "Backing up" in docs/operations.md',
-    )
+  requireDataFolder(environment, 'Backing up')
   const order = orderIn(args, environment)
   await requireEmpty(order)
   makeFolders(order)
@@ -108,17 +103,13 @@ function orderIn(args: string[], environment: NodeJS.ProcessEnv): Order {
 }
 
 function argumentsIn(args: string[]) {
-  try {
-    const flag = { type: 'boolean', default: false } as const
-    const options = {
-      'without-key': flag,
-      'without-user-keys': flag,
-      'user-keys': { type: 'string' },
-    } as const
-    return parseArgs({ args, allowPositionals: true, options })
-  } catch {
-    throw new WrongUsage(USAGE)
-  }
+  const flag = { type: 'boolean', default: false } as const
+  const options = {
+    'without-key': flag,
+    'without-user-keys': flag,
+    'user-keys': { type: 'string' },
+  } as const
+  return parsed(USAGE, { args, allowPositionals: true, options })
 }
 
 async function requireEmpty({ folder, dataDir }: Order): Promise<void> {
@@ -216,7 +207,7 @@ async function copyStores(
   { dataDir, settings }: Order,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const messages = join(dataDir, 'messages.db')
+  const messages = join(dataDir, MESSAGES)
   if (!existsSync(messages)) return copyStopped(copy, settings, signal)
   const bus = sqliteBus({ path: messages })
   try {
@@ -294,11 +285,11 @@ async function copyImages(
 ): Promise<Omit<Copied, 'usesKeyFile'>> {
   verifyCopy('events', join(folder, LOG))
   const { position, events, images: named } = await contentOfLog(join(folder, LOG))
-  const bytesOf = imageBytes(folderBlobStore({ path: join(dataDir, 'images') }))
+  const bytesOf = imageBytes(folderBlobStore({ path: join(dataDir, IMAGES) }))
   const images: BackupFile[] = []
   const lost: string[] = []
   const bar: Progress = progressBar('images')
-  if (named.size > 0) await mkdir(join(folder, 'images'), { mode: 0o700 })
+  if (named.size > 0) await mkdir(join(folder, IMAGES), { mode: 0o700 })
   for (const sha256 of named) {
     signal.throwIfAborted()
     const bytes = await bytesOf.get(sha256).catch(error => {
@@ -309,13 +300,13 @@ async function copyImages(
       lost.push(sha256)
       continue
     }
-    const path = `images/${sha256}`
+    const path = `${IMAGES}/${sha256}`
     await writeFile(join(folder, path), bytes, { flag: 'wx', mode: 0o600, flush: true })
     images.push({ path, bytes: bytes.length, sha256 })
     bar.show(images.length / named.size, images.length)
   }
   bar.end()
-  if (named.size > 0) await syncFolder(join(folder, 'images'))
+  if (named.size > 0) await syncFolder(join(folder, IMAGES))
   return { log: { position, events }, images, lost }
 }
 

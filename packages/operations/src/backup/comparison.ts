@@ -1,6 +1,6 @@
 import { EVENT_SERVICES, subjects } from '@gantry/contracts'
 import { LOG_POSITION, readModelStates, relaysOf } from '@gantry/event-sourcing'
-import { referencedBytes } from '@gantry/media'
+import { digestInKey, referencedBytes } from '@gantry/media'
 import type { ServicesInstallation } from '../installation.ts'
 
 export interface Comparison {
@@ -48,11 +48,8 @@ async function lastMessages({ bus }: ServicesInstallation): Promise<Reached[]> {
   return reached
 }
 
-/** Sweeps set bytes aside before they remove them, and move them back if the log names them. */
-const ASIDE = /^aside-/
-
 async function missingImages({ eventStore, blobs }: ServicesInstallation): Promise<string[]> {
   const missing = await referencedBytes(eventStore)
-  for await (const key of blobs.keys()) missing.delete(key.replace(ASIDE, ''))
+  for await (const key of blobs.keys()) missing.delete(digestInKey(key))
   return [...missing]
 }

@@ -7,6 +7,14 @@ import { pipeline } from 'node:stream/promises'
 import { makeFolder } from '@gantry/embedded'
 import { CommandFailed } from '../command.ts'
 
+/** @param chapter of docs/operations.md, for data in servers @throws CommandFailed unless the data is in a data folder */
+export function requireDataFolder({ MESSAGING_URL }: NodeJS.ProcessEnv, chapter: string): void {
+  if (MESSAGING_URL)
+    throw new CommandFailed(
+      `MESSAGING_URL: is set, so the data is in servers: follow "${chapter}" in docs/operations.md`,
+    )
+}
+
 export interface Digest {
   bytes: number
   /** In hexadecimal. */

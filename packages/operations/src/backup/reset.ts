@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { relaysOf } from '@gantry/event-sourcing'
 import { busSettings, storeSettings } from '@gantry/hosting'
 import { dropMessages } from '@gantry/hosting/bus'
 import { dropReadModels } from '@gantry/hosting/stores'
 import type { Lease, Leases, ReadModels } from '@gantry/read-models'
 import { readSettings } from '@gantry/service-kit'
-import { CommandFailed, WrongUsage } from '../command.ts'
+import { CommandFailed, parsed, WrongUsage } from '../command.ts'
 import { onServices } from '../installation.ts'
 import { print } from '../output.ts'
 
@@ -22,7 +21,8 @@ const POLL_MS = 500
 
 /** Drops what is built from the log, after an older log was restored. The services must be stopped. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  if (!isConfirmed(args)) throw new WrongUsage(USAGE)
+  const { values } = parsed(USAGE, { args, options: { yes: { type: 'boolean', default: false } } })
+  if (!values.yes) throw new WrongUsage(USAGE)
   if (!environment.MESSAGING_URL)
     throw new CommandFailed(
       'MESSAGING_URL: must be set: npm run restore restores the data of a standalone service',
@@ -36,14 +36,6 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   if (await dropMessages(settings)) await print('Dropped the messages and the positions of consumers')
   await print('The services make both again from the log when they start')
   return 0
-}
-
-function isConfirmed(args: string[]): boolean {
-  try {
-    return parseArgs({ args, options: { yes: { type: 'boolean', default: false } } }).values.yes
-  } catch {
-    throw new WrongUsage(USAGE)
-  }
 }
 
 /**

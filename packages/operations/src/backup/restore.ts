@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { DataFolderRefused, lockFile, makeFolder, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
 import { userKeySealer } from '@gantry/identity'
 import { EncryptionKeyMissing, type EncryptionKeys, readSettings } from '@gantry/service-kit'
-import { openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
-import { CommandFailed, WrongUsage } from '../command.ts'
+import { ENTRIES, openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
+import { CommandFailed, parsed, WrongUsage } from '../command.ts'
 import { fileOf, notice, print } from '../output.ts'
 import { progressBar } from '../progress.ts'
 import { contentOfLog } from './copy-of-log.ts'
-import { copyFile, entriesOf, failureOf, syncFolder } from './files.ts'
+import { copyFile, entriesOf, failureOf, requireDataFolder, syncFolder } from './files.ts'
 import { type BackupFile, type Manifest, readManifest } from './manifest.ts'
 
 export const USAGE = `usage: npm run restore -- FOLDER [--without-user-keys | --user-keys FILE]
@@ -18,16 +17,14 @@ export const USAGE = `usage: npm run restore -- FOLDER [--without-user-keys | --
   --user-keys FILE    the keys of users, if they are not in FOLDER, or if those of a later backup are to be used
   --without-user-keys restore without the keys of users, to put back their file user-keys.db afterwards`
 
-const LOG = 'events.db'
-const USER_KEYS = 'user-keys.db'
-const KEY = 'encryption.key'
+const { events: LOG, userKeys: USER_KEYS, key: KEY, images: IMAGES } = ENTRIES
 const LOCK = 'lock'
 /** Keys of users that are read together. */
 const PAGE = 1_000
 /** A data folder with this entry is complete, also if the folder of the restore is still there. */
-const COMPLETE = 'gantry.json'
+const COMPLETE = ENTRIES.manifest
 /** What is moved into the data folder, in this order. The service does not start before the end. */
-const ENTRIES = ['images', USER_KEYS, KEY, LOG, COMPLETE]
+const MOVED: readonly string[] = [IMAGES, USER_KEYS, KEY, LOG, COMPLETE]
 
 interface Order {
   folder: string
@@ -40,10 +37,7 @@ interface Order {
 
 /** Restores a backup into an empty data folder. What is refused changes nothing. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  if (environment.MESSAGING_URL)
-    throw new CommandFailed(
-      'MESSAGING_URL: is set, so the data is in servers: follow "Restoring the log" in docs/operations.md',
-    )
+  requireDataFolder(environment, 'Restoring the log')
   const order = await orderIn(args, environment)
   await requireFiles(order)
   await restore(order).catch(error => {
@@ -81,15 +75,11 @@ async function orderIn(args: string[], environment: NodeJS.ProcessEnv): Promise<
 }
 
 function argumentsIn(args: string[]) {
-  try {
-    const options = {
-      'without-user-keys': { type: 'boolean', default: false },
-      'user-keys': { type: 'string' },
-    } as const
-    return parseArgs({ args, allowPositionals: true, options })
-  } catch {
-    throw new WrongUsage(USAGE)
-  }
+  const options = {
+    'without-user-keys': { type: 'boolean', default: false },
+    'user-keys': { type: 'string' },
+  } as const
+  return parsed(USAGE, { args, allowPositionals: true, options })
 }
 
 /** Checks the sizes of all files before any is copied. */
@@ -110,7 +100,7 @@ async function restore(order: Order): Promise<void> {
     await stage(order)
     await commit(order)
   } catch (error) {
-    for (const name of ENTRIES.toReversed()) await remove(join(dataDir, name))
+    for (const name of MOVED.toReversed()) await remove(join(dataDir, name))
     unlock()
     await remove(join(dataDir, RESTORING))
     if (!existed) await rmdir(dataDir)
@@ -152,7 +142,7 @@ async function begin(dataDir: string): Promise<() => void> {
 /** Refuses entries that are not those of a restore. */
 function requireEmpty(dataDir: string, entries: readonly string[]): void {
   const isRestoring = entries.includes(RESTORING)
-  const other = entries.find(name => name !== RESTORING && !(isRestoring && ENTRIES.includes(name)))
+  const other = entries.find(name => name !== RESTORING && !(isRestoring && MOVED.includes(name)))
   if (other)
     throw new CommandFailed(
       `DATA_DIR: ${dataDir} is not empty (${other}): name a new or empty folder, or move it away`,
@@ -239,7 +229,7 @@ async function requireContent({ folder, manifest }: Order, path: string): Promis
 async function commit({ manifest, userKeys, dataDir }: Order): Promise<void> {
   const staged = new Set(manifest.files.map(({ path }) => path.split('/')[0]))
   if (userKeys) staged.add(USER_KEYS)
-  for (const name of ENTRIES.filter(name => staged.has(name))) {
+  for (const name of MOVED.filter(name => staged.has(name))) {
     if (name === COMPLETE) await syncFolder(dataDir)
     await rename(join(dataDir, RESTORING, name), join(dataDir, name))
   }

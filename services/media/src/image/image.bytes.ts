@@ -26,7 +26,11 @@ export class ImageLost extends Error {
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
+/** A sweep sets bytes aside under this prefix before it removes them, and moves them back if the log names them. */
 const ASIDE = 'aside-'
+
+/** The SHA-256 of the bytes that the store has under a key. */
+export const digestInKey = (key: string): string => (key.startsWith(ASIDE) ? key.slice(ASIDE.length) : key)
 
 export function imageBytes(blobs: BlobStore): ImageBytes {
   const put = (sha256: string, bytes: Uint8Array) => blobs.put(sha256, bytes)
@@ -51,7 +55,7 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
     for await (const key of blobs.keys()) keys.push(key)
     for (const key of keys.filter(key => key.startsWith(ASIDE))) {
       if (!(await mayContinue())) return
-      const sha256 = key.slice(ASIDE.length)
+      const sha256 = digestInKey(key)
       if (referenced.has(sha256)) await move(key, sha256)
       else await blobs.delete(key)
     }
