@@ -68,7 +68,7 @@ const open = (url: string, options: Partial<OtlpOptions> = {}) => {
     protocol: 'http/json',
     sampler: { name: 'parentbased_always_on', ratio: 1 },
     resource: { 'service.name': 'gantry-catalog' },
-    report: reason => reasons.push(reason),
+    report: reason => reasons.push(currentContext() ? 'in the context of a request' : reason),
     ...options,
   })
 }
@@ -195,14 +195,18 @@ test('a collector that refuses is reported once, and again when it takes spans',
   const collector = await startCollector(response => void response.writeHead(status).end('{}'))
   const { tracer, close } = open(collector.url)
   const record = () =>
-    withTracer(tracer, () => beginContext('r-1', SAMPLED, { name: 'GET /apis' }).span?.end())
+    withTracer(tracer, () =>
+      inOwnContext(beginContext('r-1', SAMPLED, { name: 'GET /apis' }), async () => {}),
+    )
   for (const count of [1, 2]) {
-    record()
+    await record()
     await vi.waitFor(() => expect(collector.requests).toHaveLength(count), { timeout: 5_000 })
   }
   status = 200
-  record()
-  await vi.waitFor(() => expect(reasons).toEqual([expect.any(String), undefined]), { timeout: 5_000 })
+  await record()
+  await vi.waitFor(() => expect(reasons).toEqual([expect.stringMatching(/Bad Request|400/), undefined]), {
+    timeout: 5_000,
+  })
   await close(5_000)
 })
 

@@ -23,6 +23,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { SamplerName } from './settings.ts'
 import type { Span, SpanStart, Tracer } from './spans.ts'
+import { enterContext } from './trace-context.ts'
 
 export interface OtlpOptions {
   /** URL that spans are posted to. */
@@ -91,7 +92,9 @@ function reporting(exporter: SpanExporter, report: OtlpOptions['report']) {
     export(spans, done) {
       exporter.export(spans, result => {
         const failed = result.code !== 0
-        if (failed !== failing) report(failed ? (result.error?.message ?? 'unknown') : undefined)
+        const reason = failed ? (result.error?.message ?? 'unknown') : undefined
+        // Spans are exported in the context of whatever work ended one of them.
+        if (failed !== failing) enterContext(undefined, () => report(reason))
         failing = failed
         done(result)
       })
