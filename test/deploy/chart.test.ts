@@ -179,12 +179,17 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
 
   const base = kustomized()
   test.skipIf(!base)(
-    'the manifests of kustomize conform as well',
+    'the manifests of kustomize conform as well, and name their namespace',
     { meta: { skipped: 'needs kubectl' } },
     async () => {
-      const results = await validate(program ?? '', kubernetesManifests())
+      const manifests = kubernetesManifests()
+      const results = await validate(program ?? '', manifests)
       for (const [name, { invalid, unchecked }] of Object.entries(results))
         expect([name, invalid, unchecked]).toEqual([name, [], []])
+      const anywhere = Object.values(manifests)
+        .flatMap(resourcesIn)
+        .filter(({ kind, metadata }) => kind !== 'Namespace' && !metadata.namespace)
+      expect(anywhere.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([])
     },
   )
 
