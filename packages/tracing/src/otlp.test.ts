@@ -196,7 +196,9 @@ test('a collector that refuses is reported once, and again when it takes spans',
   const { tracer, close } = open(collector.url)
   const record = () =>
     withTracer(tracer, () =>
-      inOwnContext(beginContext('r-1', SAMPLED, { name: 'GET /apis' }), async () => {}),
+      inOwnContext(beginContext('r-1', SAMPLED, { name: 'GET /apis' }), () =>
+        inSpan({ name: 'CreateApi api' }, async () => {}),
+      ),
     )
   for (const count of [1, 2]) {
     await record()
