@@ -115,6 +115,21 @@ const include = {
   includeRunningJobs: flag('Include running job details'),
 }
 
+/** The filters of lists of APIs. */
+const filters = {
+  text: text(1000)
+    .optional()
+    .meta({ description: 'Each term is a case-insensitive substring of name or description' }),
+  name: z.string().optional().meta({ description: 'Exact name' }),
+  owner: Uuid.optional(),
+  platformType: z.string().optional(),
+  status: ApiStatus.optional(),
+  environment: Uuid.optional().meta({ description: 'Deployed in this environment' }),
+  tags: listOf(50, 'Has all of these tags; repeated or comma-separated'),
+  deployed: flag('true: only deployed APIs; false: no filter'),
+  product: Uuid.optional().meta({ description: 'Member of this product' }),
+}
+
 export const listApis = operation({
   id: 'listApis',
   method: 'GET',
@@ -129,21 +144,70 @@ export const listApis = operation({
       ['name', 'displayName', 'status', 'platformType', 'createdAt', 'updatedAt', 'deploymentStatus'],
       'name,asc',
     ),
-    text: text(1000)
-      .optional()
-      .meta({ description: 'Each term is a case-insensitive substring of name or description' }),
-    name: z.string().optional().meta({ description: 'Exact name' }),
-    owner: Uuid.optional(),
-    platformType: z.string().optional(),
-    status: ApiStatus.optional(),
-    environment: Uuid.optional().meta({ description: 'Deployed in this environment' }),
-    tags: listOf(50, 'Has all of these tags; repeated or comma-separated'),
-    deployed: flag('true: only deployed APIs; false: no filter'),
-    product: Uuid.optional().meta({ description: 'Member of this product' }),
+    ...filters,
     at: pastTime,
     ...include,
   }),
   responses: { 200: { description: 'A page of APIs', schema: pageOf(ApiRecord, 'ApiPage') } },
+})
+
+const valuesOf = <Value extends z.ZodType>(value: Value) =>
+  z.array(z.object({ value, count: z.int().min(1) }))
+
+export const ApiFacets = z
+  .object({
+    totalElements: z.int().meta({ description: 'Number of APIs that the filters let pass' }),
+    status: valuesOf(ApiStatus),
+    deploymentStatus: valuesOf(DeploymentStatus),
+    deployed: valuesOf(z.boolean()),
+    platformType: valuesOf(z.string()),
+    tags: valuesOf(z.string()),
+    owner: z.array(
+      z.object({ value: z.string(), displayName: z.string().nullable(), count: z.int().min(1) }),
+    ),
+    environment: valuesOf(z.uuid()),
+    product: valuesOf(z.uuid()),
+  })
+  .meta({ id: 'ApiFacets' })
+export type ApiFacets = z.infer<typeof ApiFacets>
+
+export const getApiFacets = operation({
+  id: 'getApiFacets',
+  method: 'GET',
+  path: '/apis/facets',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'Count the APIs by the values of their fields',
+  description:
+    'For each filter its values among the APIs that the given filters let pass, with the number of APIs: what GET /apis finds with the value as a further filter. The most frequent values first, at most 100 of each.',
+  scope: 'API_READ',
+  query: z.object(filters),
+  responses: {
+    200: {
+      description: 'The values and their counts',
+      schema: ApiFacets,
+      example: {
+        totalElements: 3,
+        status: [{ value: 'ACTIVE', count: 3 }],
+        deploymentStatus: [
+          { value: 'CREATED', count: 2 },
+          { value: 'DEPLOYED', count: 1 },
+        ],
+        deployed: [
+          { value: false, count: 2 },
+          { value: true, count: 1 },
+        ],
+        platformType: [{ value: 'ENVOY', count: 2 }],
+        tags: [
+          { value: 'finance', count: 3 },
+          { value: 'public', count: 1 },
+        ],
+        owner: [{ value: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55', displayName: 'Administrator', count: 3 }],
+        environment: [{ value: '9c1c3a52-7d0e-4a53-8a3e-0d9b9f0f7c21', count: 1 }],
+        product: [],
+      } satisfies ApiFacets,
+    },
+  },
 })
 
 export const createApi = operation({

@@ -1,4 +1,5 @@
 export {
+  type ApiFacets,
   ApiInput,
   ApiRecord,
   ApiSnapshot,
@@ -8,6 +9,7 @@ export {
   deleteApi,
   deployApi,
   getApi,
+  getApiFacets,
   Job,
   listApis,
   restoreApi,

@@ -10,7 +10,7 @@ import { type Change, changeOf, makeChanges, pauseWatch } from './guarded-writes
 import { searchableIn } from './prepare.ts'
 import { PreparedCollection, type ServerAccess } from './prepared-collection.ts'
 import { PROGRESS, type Progress } from './progress.ts'
-import { queries, readsById } from './reads.ts'
+import { facets, queries, readsById } from './reads.ts'
 import { forgetRemoved } from './removals.ts'
 import type { StoredDocument } from './stored-document.ts'
 
@@ -47,6 +47,7 @@ export function mongoCollection<D extends Document>(
   return {
     ...readsById(prepared),
     ...queries(prepared),
+    ...facets(prepared),
     forgetRemoved: ageMs =>
       run(async () => {
         const server = await prepared.ready()

@@ -5,6 +5,7 @@ import {
   type Query,
   type Stored,
   UnknownField,
+  type ValueCount,
 } from '@gantry/read-models'
 import { boundOf, conditionsOf, orderOf } from './conditions.ts'
 import type { PreparedCollection } from './prepared-collection.ts'
@@ -54,11 +55,9 @@ export function readsById<D extends Document>(
   }
 }
 
-/** Answers filters, searches and sorts. */
-export function queries<D extends Document>(
-  prepared: PreparedCollection<D>,
-): Pick<Collection<D>, 'find' | 'list' | 'count'> {
-  const { definition, documents, run } = prepared
+/** Checks the filters of a collection and translates them. */
+function selecting<D extends Document>(prepared: PreparedCollection<D>) {
+  const { definition } = prepared
 
   const requireField = (name: string) => {
     if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
@@ -71,17 +70,27 @@ export function queries<D extends Document>(
     return text.filter(term => term !== '')
   }
 
-  const checkPage = ({ sort = [], skip = 0, limit }: Query) => {
-    for (const { field } of sort) requireField(field)
-    if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
-      throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
-  }
-
   /** The filter for MongoDB; undefined when no document can satisfy it. */
   const selection = async (filter: Filter) => {
     const terms = checked(filter)
     if (terms.length > 0 && !definition.text?.length) return undefined
     return conditionsOf(filter, terms, (await prepared.ready()).usesIndexes)
+  }
+
+  return { requireField, selection }
+}
+
+/** Answers filters, searches and sorts. */
+export function queries<D extends Document>(
+  prepared: PreparedCollection<D>,
+): Pick<Collection<D>, 'find' | 'list' | 'count'> {
+  const { definition, documents, run } = prepared
+  const { requireField, selection } = selecting(prepared)
+
+  const checkPage = ({ sort = [], skip = 0, limit }: Query) => {
+    for (const { field } of sort) requireField(field)
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
+      throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
   }
 
   const page = async (conditions: object, { sort = [], skip = 0, limit }: Query) => {
@@ -127,6 +136,49 @@ export function queries<D extends Document>(
         return conditions ? documents.countDocuments(conditions) : 0
       }),
   }
+}
+
+/** Counts the documents by the values of a field. */
+export function facets<D extends Document>(prepared: PreparedCollection<D>): Pick<Collection<D>, 'facet'> {
+  const { definition, documents, run } = prepared
+  const { requireField, selection } = selecting(prepared)
+
+  /** The items of a field of all documents that satisfy the conditions. */
+  const itemsIn = async (conditions: object, field: string): Promise<ValueCount['value'][]> => {
+    const found = await documents.find(conditions, { projection: { doc: 1 } }).toArray()
+    return found.flatMap(
+      ({ doc }) => (doc as unknown as Record<string, ValueCount['value'][] | null>)[field] ?? [],
+    )
+  }
+
+  return {
+    facet: (filter, field, limit) =>
+      run(async () => {
+        requireField(field)
+        const conditions = await selection(filter)
+        if (!conditions) return []
+        const ofItems = definition.fields[field] === 'strings'
+        if (ofItems && !(await prepared.ready()).unwindsFields)
+          return countedHere(await itemsIn(conditions, field), limit)
+        const value = `$doc.${field}`
+        const pipeline = [
+          { $match: conditions },
+          ...(ofItems ? [{ $unwind: value }] : []),
+          { $group: { _id: value, count: { $sum: 1 } } },
+          { $match: { _id: { $ne: null } } },
+          { $sort: { count: -1, _id: 1 } },
+          { $limit: limit },
+        ]
+        const found = documents.aggregate<{ _id: ValueCount['value']; count: number }>(pipeline)
+        return (await found.toArray()).map(({ _id, count }) => ({ value: _id, count }))
+      }),
+  }
+}
+
+/** Counts values in this process. */
+function countedHere(values: readonly ValueCount['value'][], limit: number): ValueCount[] {
+  const all = [...Map.groupBy(values, value => value)].map(([value, same]) => ({ value, count: same.length }))
+  return all.sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1)).slice(0, limit)
 }
 
 const given = <D>({ doc, revision }: StoredDocument): Stored<D> => ({ doc: doc as D, revision })

@@ -12,6 +12,8 @@ export interface Server {
   name: string
   /** Whether the server uses indexes. FerretDB 1 reads all documents for every query. */
   usesIndexes: boolean
+  /** Whether an aggregation unwinds arrays in embedded documents. FerretDB finds none. */
+  unwindsFields: boolean
   /** Maximum number of documents that one request changes. Does not apply to inserts. */
   changesPerRequest: number
 }
@@ -34,9 +36,15 @@ export function serverOf({ version, ferretdbVersion, ferretdb }: BuildInfo): Ser
     return {
       name: `FerretDB ${ferretdb.version ?? '2'}, ${like}`,
       usesIndexes: true,
+      unwindsFields: false,
       changesPerRequest: PIECE,
     }
   if (ferretdbVersion)
-    return { name: `FerretDB ${ferretdbVersion}, ${like}`, usesIndexes: false, changesPerRequest: FEW }
-  return { name: `MongoDB ${version}`, usesIndexes: true, changesPerRequest: PIECE }
+    return {
+      name: `FerretDB ${ferretdbVersion}, ${like}`,
+      usesIndexes: false,
+      unwindsFields: false,
+      changesPerRequest: FEW,
+    }
+  return { name: `MongoDB ${version}`, usesIndexes: true, unwindsFields: true, changesPerRequest: PIECE }
 }

@@ -95,6 +95,12 @@ export interface Found<D> {
   total: number
 }
 
+/** A value of a field, and the number of documents that have it. */
+export interface ValueCount {
+  value: Exclude<Scalar, null>
+  count: number
+}
+
 export interface Collection<D extends Document> {
   get(id: string): Promise<Stored<D> | undefined>
   /**
@@ -111,6 +117,12 @@ export interface Collection<D extends Document> {
   /** Like find without the total, which it does not compute. @throws UnknownField */
   list(query: Query): Promise<Stored<D>[]>
   count(filter: Filter): Promise<number>
+  /**
+   * The values of a field among the documents that satisfy the filter, the most frequent first, then by value; at most
+   * `limit`. For a `strings` field, which has no item twice, the values are its items. Null and missing values are left out.
+   * @throws UnknownField
+   */
+  facet(filter: Filter, field: string, limit: number): Promise<ValueCount[]>
   /** Ids of all documents, in no particular order. Documents that are added or removed meanwhile may be included. */
   ids(): AsyncIterable<string>
   /**

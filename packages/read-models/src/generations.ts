@@ -191,6 +191,7 @@ function resolvingCollection<D extends Document>(
     find: async query => (await listed(query)).find(query),
     list: async query => (await listed(query)).list(query),
     count: async filter => (await listed(filter)).count(filter),
+    facet: async (filter, field, limit) => (await listed(filter)).facet(filter, field, limit),
     async *ids() {
       yield* (await live()).ids()
     },

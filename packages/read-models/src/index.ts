@@ -14,6 +14,7 @@ export {
   type Sort,
   type Stored,
   UnknownField,
+  type ValueCount,
   type Write,
 } from './collection.ts'
 export { foldCase } from './fold-case.ts'

@@ -20,6 +20,7 @@ import { apiRoutes } from './api/api.routes.ts'
 import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { deploymentRoutes } from './api/deployment.routes.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
+import { facetRoutes } from './api/facets.routes.ts'
 import { historyRoutes } from './api/history.routes.ts'
 import { versionRoutes } from './api/version.routes.ts'
 import { publicEvents } from './public-events.ts'
@@ -75,6 +76,7 @@ export function catalogService(
         versions: periods.moments(readModels.collection(versions), versionPeriods),
       }
       apiRoutes(route, { api, ...views, namesOf: names.namesOf, announceDeletion })
+      facetRoutes(route, { documents: readModels.collection(apis), namesOf: names.namesOf })
       deploymentRoutes(route, api)
       historyRoutes(route, {
         history: readModels.collection(apiHistory),

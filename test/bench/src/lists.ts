@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import { sqliteReadModels } from '@gantry/embedded'
-import { type Collection, type Document, defineCollection, type Query } from '@gantry/read-models'
+import {
+  type Collection,
+  type Document,
+  defineCollection,
+  type Filter,
+  type Query,
+} from '@gantry/read-models'
 import { inFolder } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
@@ -124,6 +130,14 @@ export async function lists(): Promise<Figure[]> {
         met: undefined,
       })
     }
+    progress('(i) facets')
+    const [memory, file] = [await facetsOf(collections.memory), await facetsOf(collections.file)]
+    figures.push({
+      name: `(i) all facets of ${SIZE} APIs, p95 from memory / from the file`,
+      reached: `${memory.toFixed(2)} / ${file.toFixed(2)} ms`,
+      target: 'no target',
+      met: undefined,
+    })
     figures.push({
       name: '(i) processor time to store an API, without / with an index in the file',
       reached: `${microseconds.memory?.toFixed(0)} / ${microseconds.file?.toFixed(0)} µs`,
@@ -133,6 +147,22 @@ export async function lists(): Promise<Figure[]> {
     for (const store of Object.values(stores)) await store.close()
     return figures
   })
+}
+
+/** p95 of the time for the facets of all fields that a console shows, in milliseconds; half of the times after a write. */
+async function facetsOf(collection: Collection<ListedApi>): Promise<number> {
+  const filters = [{}, ...(QUERIES.filters ?? []), ...(QUERIES.texts ?? [])]
+  const times: number[] = []
+  for (let round = 1; round <= ROUNDS / 4; round++) {
+    for (const { where, text } of filters as Filter[]) {
+      if (round % 2 === 0) await collection.put(document((round * 104_729) % SIZE), 1_000 + round)
+      const startedAt = performance.now()
+      for (const field of ['status', 'owner', 'tags', 'deployed', 'environments'])
+        await collection.facet({ ...(where && { where }), ...(text && { text }) }, field, 100)
+      times.push(performance.now() - startedAt)
+    }
+  }
+  return quantile(times, 0.95)
 }
 
 async function inTurn(

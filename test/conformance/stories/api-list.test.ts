@@ -101,6 +101,42 @@ describe('the filters of the list', () => {
     expect(await names(query)).toEqual(expected)
   })
 
+  test.for<[Query, number]>([
+    [{}, 5],
+    [{ status: 'ACTIVE', tags: 'retail' }, 3],
+    [{ text: 'credit' }, 2],
+    [{ text: 'nowhere' }, 0],
+  ])('have facets whose counts are those of the lists: %j', async ([query, count]) => {
+    type Facet = { value: string | boolean; count: number; displayName?: string | null }
+    const text = `${bank} ${query.text ?? ''}`
+    const answer = await admin.get('/apis/facets', { ...query, text })
+    const { totalElements, ...facets } = answer.as<Record<string, Facet[]> & { totalElements: number }>(200)
+    expect(totalElements).toBe(count)
+    for (const [facet, values] of Object.entries(facets)) {
+      for (const { value, count } of values.filter(({ value }) => value !== false)) {
+        if (facet === 'deploymentStatus') continue
+        const given = facet === 'tags' && query.tags ? [query.tags, value] : value
+        const { totalElements: listed } = await listApis({ ...query, text, [facet]: given } as Query)
+        expect(listed, `${facet} ${value}`).toBe(count)
+      }
+      expect(values.map(({ count }) => count)).toEqual(
+        values.map(({ count }) => count).toSorted((a, b) => b - a),
+      )
+    }
+    if (count === 5) {
+      expect(facets.status).toEqual([
+        { value: 'ACTIVE', count: 3 },
+        { value: 'INACTIVE', count: 2 },
+      ])
+      expect(facets.owner?.[0]).toEqual({ value: owner, displayName: null, count: 3 })
+      expect(facets.environment).toContainEqual({ value: staging, count: 1 })
+      expect(facets.deployed).toEqual([
+        { value: true, count: 3 },
+        { value: false, count: 2 },
+      ])
+    }
+  })
+
   test('refuse an unknown parameter, naming it and the known ones', async () => {
     const { code, detail, errors } = (await admin.get('/apis', { tag: 'money', text: bank })).refused(400)
     expect(code).toBe('invalid-request')

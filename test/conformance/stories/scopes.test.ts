@@ -7,6 +7,7 @@ const REQUIRED: Record<string, string> = {
   'POST /login': 'public',
   'POST /logout': 'authenticated',
   'GET /apis': 'API_READ',
+  'GET /apis/facets': 'API_READ',
   'POST /apis': 'API_WRITE',
   'GET /apis/{}': 'API_READ',
   'PUT /apis/{}': 'API_WRITE',

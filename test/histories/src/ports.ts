@@ -138,6 +138,8 @@ function collectionOf<D extends Document>(
     find: query => make(`find ${name}`, () => collection.find(query)),
     list: query => make(`list ${name}`, () => collection.list(query)),
     count: filter => make(`count ${name}`, () => collection.count(filter)),
+    facet: (filter, field, limit) =>
+      make(`facet ${field} of ${name}`, () => collection.facet(filter, field, limit)),
     ids: () => items(collection.ids(), make, id => `id ${name}/${id}`),
     put: (doc, revision) =>
       make(`put ${name}/${doc.id}@${revision}`, () => collection.put(doc, revision), true),

@@ -56,6 +56,15 @@ export class Bits {
     return count
   }
 
+  /** Number of members that both sets have. */
+  countShared(other: Bits): number {
+    const others = other.#words
+    let count = 0
+    for (let i = 0; i < Math.min(this.#words.length, others.length); i++)
+      count += onesIn((this.#words[i] as number) & (others[i] as number))
+    return count
+  }
+
   /** The members, ascending. */
   members(): number[] {
     const members: number[] = []

@@ -1,10 +1,10 @@
-import type { CollectionDefinition, Document, Filter, Query, Sort } from '@gantry/read-models'
+import type { CollectionDefinition, Document, Filter, Query, Sort, ValueCount } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 import { Bits } from './bits.ts'
 import type { DocumentTable, Row } from './document-table.ts'
 import { Field, reader } from './field.ts'
 import { restrict } from './filter.ts'
-import { comparison, Order } from './order.ts'
+import { compareValues, comparison, Order } from './order.ts'
 import { TextIndex } from './text-index.ts'
 
 /** Changes applied at a time: a few milliseconds of work, so that loading does not block the event loop. */
@@ -113,6 +113,13 @@ export class CollectionIndex {
       restrict(selected, condition, this.#field(name), () => this.#order([{ field: name, direction: 'asc' }]))
     for (const term of text) selected.keepAll((this.#text as TextIndex).slotsWith(term))
     return selected
+  }
+
+  /** The most frequent values of a field in the selection, then by value. */
+  facet(selected: Bits, field: string, limit: number): ValueCount[] {
+    const frequentFirst = (a: ValueCount, b: ValueCount) =>
+      b.count - a.count || compareValues(a.value, b.value)
+    return this.#field(field).counts(selected).sort(frequentFirst).slice(0, limit)
   }
 
   /** Sequence numbers of the documents of one page of the selection, in order. */

@@ -1,4 +1,5 @@
-import type { Scalar } from '@gantry/read-models'
+import type { Scalar, ValueCount } from '@gantry/read-models'
+import type { Bits } from './bits.ts'
 import { SlotSet } from './slot-set.ts'
 
 export type Value = Scalar | readonly Scalar[]
@@ -15,12 +16,27 @@ export class Field {
    * date.
    */
   slotsWith(value: Scalar): SlotSet | undefined {
+    this.#index()
+    return this.#slots.get(value)
+  }
+
+  /** The values of the slots in the bits, each with the number of these slots; without null. */
+  counts(bits: Bits): ValueCount[] {
+    this.#index()
+    const counted: ValueCount[] = []
+    for (const [value, slots] of this.#slots) {
+      const count = value === null ? 0 : slots.countIn(bits)
+      if (value !== null && count > 0) counted.push({ value, count })
+    }
+    return counted
+  }
+
+  #index() {
     for (; this.#indexed < this.values.length; this.#indexed++) {
       const held = this.values[this.#indexed] as Value
       if (isArray(held)) for (const item of held) this.#add(item)
       else this.#add(held)
     }
-    return this.#slots.get(value)
   }
 
   #add(value: Scalar) {

@@ -90,5 +90,6 @@ export function fileLists(
         const count = queries.count(filter)
         return count === undefined ? undefined : { value: count }
       }),
+    facet: (filter, field, limit) => ask(() => ({ value: queries.facet(filter, field, limit) })),
   }
 }

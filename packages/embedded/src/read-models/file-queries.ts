@@ -1,4 +1,11 @@
-import { type Condition, type Filter, foldCase, type Query, type Scalar } from '@gantry/read-models'
+import {
+  type Condition,
+  type Filter,
+  foldCase,
+  type Query,
+  type Scalar,
+  type ValueCount,
+} from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 import type { FileIndex } from './file-index.ts'
 import type { Column } from './index-tables.ts'
@@ -12,7 +19,7 @@ import {
   rowCondition,
   storedItem,
 } from './row-conditions.ts'
-import { searchedText } from './stored-value.ts'
+import { readScalar, searchedText } from './stored-value.ts'
 
 /** Maximum number of filters with cached counts. */
 const COUNTS = 200
@@ -80,6 +87,24 @@ export class FileQueries {
       sql: `${sql} ORDER BY ${order.join(', ')} LIMIT ? OFFSET ?`,
       params: [...params, limit, skip],
     })
+  }
+
+  /** The most frequent values of a field among the documents that satisfy the filter, then by value. Reads all of them. */
+  facet(filter: Filter, field: string, limit: number): ValueCount[] {
+    const { rows, items } = this.#index.tables
+    const { name, number, kind } = this.#column(field)
+    const source = this.#sources(filter).at(-1)?.clause
+    const candidates = source && { sql: `slot IN (${source.sql})`, params: source.params }
+    const { sql, params } = and([...(candidates ? [candidates] : []), this.#matching(filter)])
+    const matching = `FROM ${rows} WHERE gone IS NULL AND ${sql}`
+    const most = 'GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ?'
+    const found =
+      kind === 'strings'
+        ? `SELECT value, count(*) FROM ${items} WHERE field = ${number} AND slot IN (SELECT slot ${matching}) ${most}`
+        : `SELECT ${name}, count(*) ${matching} AND ${name} IS NOT NULL ${most}`
+    const values = this.#index.statements.rows(found, [...params, limit])
+    const read = kind === 'strings' ? (item: unknown) => JSON.parse(String(item)) : readScalar
+    return values.map(([value, count]) => ({ value: read(value), count: Number(count) }))
   }
 
   #cachedCountOf(filter: Filter, cursor: number): CachedCount {

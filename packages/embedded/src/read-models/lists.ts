@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Filter, type Query, ReadModelsUnavailable } from '@gantry/read-models'
+import { type Filter, type Query, ReadModelsUnavailable, type ValueCount } from '@gantry/read-models'
 
 /** Access to the file that the documents are in. */
 export interface FileAccess {
@@ -25,6 +25,7 @@ export interface Lists {
    */
   find<T>(query: Query, options: { counting: boolean; take(page: Page): T }): Promise<T>
   count(filter: Filter): Promise<number>
+  facet(filter: Filter, field: string, limit: number): Promise<ValueCount[]>
 }
 
 export interface Waiting {

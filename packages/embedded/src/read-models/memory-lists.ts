@@ -81,5 +81,6 @@ export function memoryLists(
         return take({ seqs: index.page(selected, total, query), total })
       }),
     count: filter => ask(filter, (_, selected) => selected.count()),
+    facet: (filter, field, limit) => ask(filter, (index, selected) => index.facet(selected, field, limit)),
   }
 }

@@ -26,6 +26,14 @@ export class SlotSet {
     else for (const slot of this.#list) bits.add(slot)
   }
 
+  /** Number of slots that are in the bits, too. */
+  countIn(bits: Bits): number {
+    if (this.#bits) return this.#bits.countShared(bits)
+    let count = 0
+    for (const slot of this.#list) if (bits.has(slot)) count++
+    return count
+  }
+
   /** The result must not be modified: it may be the set itself. */
   toBits(): Bits {
     return this.#bits ?? this.#asBits()

@@ -91,6 +91,10 @@ export function sqliteCollection<D extends Document>(
     find: query => page(query, true),
     list: async query => (await page(query, false)).items,
     count: async filter => lists().count(checked(filter)),
+    facet: async (filter, field, limit) => {
+      requireField(field)
+      return lists().facet(checked(filter), field, limit)
+    },
     ids: () => idsOf(table, read),
     put: async (doc, revision) => {
       const json = JSON.stringify(doc)

@@ -45,8 +45,12 @@ export class Statements {
 
   /** The first column of all rows, which is `slot`. */
   slots(sql: string, params: readonly StoredValue[] = []): number[] {
-    const statement = cached(this.#arrays, sql, () => asArrays(this.#db.prepare(sql)))
-    return statement.all(...params).map(([slot]) => slot as number)
+    return this.rows(sql, params).map(([slot]) => slot as number)
+  }
+
+  /** All rows, with the values of their columns in order. */
+  rows(sql: string, params: readonly StoredValue[] = []): SQLOutputValue[][] {
+    return cached(this.#arrays, sql, () => asArrays(this.#db.prepare(sql))).all(...params)
   }
 
   #prepare(sql: string): StatementSync {

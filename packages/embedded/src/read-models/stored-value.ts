@@ -20,6 +20,15 @@ const BEYOND = 0x2800
 export const storedText = (text: string): string =>
   text.replace(/[\ud800-\uffff]/g, unit => String.fromCodePoint(unit.charCodeAt(0) + BEYOND))
 
+/** The scalar, other than null, of a stored value. */
+export function readScalar(stored: unknown): string | number | boolean {
+  if (stored instanceof Uint8Array) return stored[0] === 1
+  if (typeof stored === 'number') return stored
+  return String(stored).replace(/[\u{10000}-\u{127ff}]/gu, shifted =>
+    String.fromCharCode((shifted.codePointAt(0) ?? 0) - BEYOND),
+  )
+}
+
 /** Like `storedText`, but with NUL replaced, because the tokenizer would stop there. */
 export const searchedText = (text: string): string =>
   storedText(text).replaceAll('\0', String.fromCodePoint(0x10000 + BEYOND))

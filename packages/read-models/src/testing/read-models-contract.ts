@@ -101,6 +101,51 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       return items.map(({ doc }) => doc.id)
     }
 
+    describe('the facet of a field', () => {
+      it('has its values among the documents of a filter, the most frequent first', async () => {
+        await fill(
+          { id: 'a', title: 'Ä 🙂', genre: 'crime', tags: ['x', 'y'], inPrint: true, pages: 2 },
+          { id: 'b', title: 'B', genre: 'crime', tags: ['y'], inPrint: false, author: { name: 'Zoë' } },
+          { id: 'c', title: 'Ä 🙂', genre: 'art', tags: ['"z\n'], inPrint: true, author: { name: 'Zoë' } },
+          { id: 'd', title: 'D', genre: null, tags: [], inPrint: null },
+        )
+        await readModels.write([
+          write('d', 1, null),
+          write('b', 1, { title: 'B', genre: 'poetry', tags: ['y'] }),
+        ])
+        const facet = async (field: string, filter: Filter = {}, limit = 10) =>
+          (await books.facet(filter, field, limit)).map(({ value, count }) => [value, count])
+        expect(await facet('genre')).toEqual([
+          ['art', 1],
+          ['crime', 1],
+          ['poetry', 1],
+        ])
+        expect(await facet('tags')).toEqual([
+          ['y', 2],
+          ['"z\n', 1],
+          ['x', 1],
+        ])
+        expect(await facet('tags', {}, 1)).toEqual([['y', 2]])
+        expect(await facet('title')).toEqual([
+          ['Ä 🙂', 2],
+          ['B', 1],
+        ])
+        expect(await facet('inPrint')).toEqual([[true, 2]])
+        expect(await facet('pages')).toEqual([[2, 1]])
+        expect(await facet('author.name')).toEqual([['Zoë', 1]])
+        expect(await facet('tags', { where: { genre: 'crime' } })).toEqual([
+          ['x', 1],
+          ['y', 1],
+        ])
+        expect(await facet('tags', { where: { tags: { all: ['x'] } }, text: ['ä'] })).toEqual([
+          ['x', 1],
+          ['y', 1],
+        ])
+        expect(await facet('tags', { text: ['nothing'] })).toEqual([])
+        await expect(books.facet({}, 'blurb', 1)).rejects.toThrow(UnknownField)
+      })
+    })
+
     describe('a document', () => {
       it('is returned as it was put, with its revision', async () => {
         const doc = {

@@ -16,6 +16,7 @@ import { type AddRoute, listing, type Moments, type NamesOf, page, requirePast }
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
+import { conditionsOf } from './facets.routes.ts'
 
 export interface ApiRoutes {
   api: ApiAggregate
@@ -33,20 +34,8 @@ interface Included {
 
 export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletion }: ApiRoutes): void {
   route(listApis, async ({ query }) => {
-    const { name, owner, platformType, status, environment, tags, deployed, product } = query
     const moment = await apis.at(query.at)
-    const { items, total } = await moment.find(
-      listing(query, {
-        name,
-        owner,
-        platformType,
-        status,
-        environments: environment,
-        products: product,
-        tags: tags && tags.length > 0 ? { all: tags } : undefined,
-        deployed: deployed === true ? true : undefined,
-      }),
-    )
+    const { items, total } = await moment.find(listing(query, conditionsOf(query)))
     const names = await displayNames(items.map(({ doc }) => doc.owner))
     const content = items.map(({ doc }) => record(doc, names.get(doc.owner ?? ''), query))
     return { status: 200, body: page(content, total, query) }
