@@ -221,7 +221,11 @@ const publicExample = (type: PublicEventType): PublicEvent => {
   }
 }
 
-const streamedExample = (type: PublicEventType) => ({ ...publicExample(type), position: 'WzEsNDcxMV0' })
+const streamedExample = (type: PublicEventType) => ({
+  ...publicExample(type),
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  position: 'WzEsNDcxMV0',
+})
 
 const text = (description: string, more: object = {}) => ({ type: 'string', description, ...more })
 
