@@ -8,7 +8,7 @@ const Lag = z
     kind: z.enum(['PROJECTOR', 'RELAY', 'CONSUMER']),
     events: z.int().nullable().meta({
       description:
-        'Events of the log, or messages of the bus, that it has not handled; for projectors and relays at most 1,000 are counted. Null while its backing store does not answer',
+        'Events of the log, or messages of the bus, that it has not handled; estimated above 1,000 for projectors and relays. Null while its backing store does not answer',
     }),
     seconds: z.number().nullable().meta({
       description:
