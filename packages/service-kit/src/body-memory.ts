@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Gauge, type Registry } from 'prom-client'
@@ -155,7 +156,8 @@ export function countBodies(app: FastifyInstance, memory: BodyMemory): void {
   app.addHook('onRequest', (request, reply, done) => {
     ;(request as CountingRequest)[RESPONSE] = reply.raw
     // Node reads on when the body is read, or when the response is complete.
-    if (hasLargeBody(request)) request.raw.socket.pause()
+    // An injected request has no socket to read from.
+    if (hasLargeBody(request) && request.raw.socket instanceof Socket) request.raw.socket.pause()
     done()
   })
 }
