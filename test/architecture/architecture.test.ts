@@ -3,9 +3,9 @@ import { missingFiles } from './src/documents.ts'
 import { environmentReaders } from './src/environment.ts'
 import { busyIndexes, defaultExports } from './src/exports.ts'
 import { unfrozenCategories } from './src/frozen-streams.ts'
-import { emptyNames } from './src/names.ts'
+import { emptyNames, isRefusedByWindows } from './src/names.ts'
 import { privatePlaces } from './src/private-places.ts'
-import { type ProjectFile, projectFiles } from './src/project-files.ts'
+import { type ProjectFile, projectFiles, projectPaths } from './src/project-files.ts'
 import { settingsListed, settingsRead } from './src/settings.ts'
 
 const project = projectFiles()
@@ -145,6 +145,25 @@ describe('names describe what they name', () => {
       ),
     ).toEqual([])
   })
+})
+
+describe('Windows accepts the path of each file', () => {
+  test('in this project', () => expect(projectPaths().filter(isRefusedByWindows)).toEqual([]))
+
+  test.for([
+    'packages/a/:memory:',
+    'a?.ts',
+    'docs/a|b/c.md',
+    'a"b',
+    'a*',
+    '<a>',
+    'a\\b',
+    'docs/aux.md',
+    'a./b',
+    'NUL',
+  ])('and not %s', path => expect(isRefusedByWindows(path)).toBe(true))
+  test('.env and a.nul.ts are accepted', () =>
+    expect(['.env', 'a.nul.ts', 'src/console.ts'].filter(isRefusedByWindows)).toEqual([]))
 })
 
 describe('no file contains a path or a registry of its authors', () => {

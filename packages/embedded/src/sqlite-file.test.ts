@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,6 +49,11 @@ describe('a Gantry file', () => {
     expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
     expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 })
     db.close()
+  })
+
+  it('is not in memory: SQLite would open another database than the file that was created', () => {
+    expect(() => openDatabase(':memory:', FILE)).toThrow(':memory: is not the path of a file')
+    expect(existsSync(':memory:')).toBe(false)
   })
 
   it('truncates the write-ahead log after a large transaction', async () => {

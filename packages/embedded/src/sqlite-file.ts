@@ -92,10 +92,12 @@ const CHECKED_BYTES = 32 * 1024 * 1024
 /**
  * Opens a Gantry file, or creates it. Several processes of one host can do so at the same time. The file is in WAL mode:
  * readers see a snapshot and never wait.
- * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
+ * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version; also for
+ * `:memory:`, which SQLite does not open as a file
  * @throws DiskFull
  */
 export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
+  if (path === ':memory:') throw new DataFolderRefused(path, 'is not the path of a file')
   let db: DatabaseSync | undefined
   try {
     makeFolderOf(path)

@@ -25,3 +25,10 @@ export function emptyNames(file: ProjectFile): string[] {
     ...exported.map(name => `${file.path} exports ${name}`),
   ]
 }
+
+/** Characters, ends and names of devices that Windows refuses in a part of a path. */
+const REFUSED_BY_WINDOWS = /[<>:"|?*\\]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
+
+/** Whether a path with slashes cannot be checked out on Windows. */
+export const isRefusedByWindows = (path: string): boolean =>
+  path.split('/').some(name => REFUSED_BY_WINDOWS.test(name))

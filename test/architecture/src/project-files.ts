@@ -14,14 +14,15 @@ const NOT_OURS = new Set(['.git', 'node_modules', 'data', '.turbo', '.cache', 'c
 
 /** Every text file of the project: the files in git, or all files without git. Symbolic links lead to files of the list. */
 export function projectFiles(): ProjectFile[] {
-  return listed().flatMap(path => {
+  return projectPaths().flatMap(path => {
     if (!lstatSync(join(ROOT, path)).isFile()) return []
     const text = readFileSync(join(ROOT, path), 'utf8')
     return text.includes('\0') ? [] : [{ path, text }]
   })
 }
 
-function listed(): string[] {
+/** The paths of all files of the project, with slashes: those in git, or all without git. */
+export function projectPaths(): string[] {
   try {
     const gone = new Set(git('--deleted'))
     return git('--cached').filter(path => !gone.has(path))
