@@ -174,7 +174,7 @@ export const Attempt = z
     }),
     responseHeaders: Headers.nullable().meta({
       description:
-        'The headers of the response, by names in lower case; at most 2 KiB, long values truncated. Values of headers that carry credentials are masked. Null without a response, for attempts of earlier releases, and for a caller who may not read the payload',
+        'The headers of the response, by names in lower case; at most 2 KiB, long values truncated. Values of headers that carry credentials are masked, and URLs end before their query. Null without a response, for attempts of earlier releases, and for a caller who may not read the payload',
     }),
     error: z.string().nullable().meta({ description: 'Stable code, kebab-case; null after success' }),
     fault: z.enum(['RECEIVER', 'SERVICE']).nullable().meta({

@@ -132,9 +132,11 @@ describe('a post', () => {
     let visits = 0
     const url = await http((request, response) => {
       visits++
-      response.writeHead(status, { location: `http://${request.headers.host}/elsewhere` }).end()
+      response.writeHead(status, { location: `http://${request.headers.host}/elsewhere?token=secret` }).end()
     })
-    expect(await failureOf(post(url))).toEqual(['redirect', status])
+    const answer = await post(url)
+    expect(answer).toMatchObject({ status, failure: { code: 'redirect' } })
+    expect(answer.failure?.message).toMatch(/ to http:.*\/elsewhere…, which is not followed$/)
     expect(visits).toBe(1)
   })
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { type ConnectOptions, vettedConnector } from './connect.ts'
 import { AttemptFailure } from './failure.ts'
-import { type RecordedHeaders, recordedHeaders } from './recorded-headers.ts'
+import { type RecordedHeaders, recordedHeaders, withoutCredentials } from './recorded-headers.ts'
 import { BODY_LIMIT, bodyText } from './response-body.ts'
 
 export interface PostRequest {
@@ -163,7 +163,7 @@ function failureOfStatus(
 ): AttemptFailure | undefined {
   if (status === null || (status >= 200 && status < 300)) return undefined
   if (status >= 300 && status < 400) {
-    const where = location ? ` to ${location.slice(0, 200)}` : ''
+    const where = location ? ` to ${withoutCredentials(location).slice(0, 200)}` : ''
     return new AttemptFailure('redirect', `answered ${status}${where}, which is not followed`)
   }
   return new AttemptFailure('http-status', `answered ${status}`)
