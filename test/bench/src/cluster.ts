@@ -21,7 +21,7 @@ const POLL_MS = 100
 /** The measured lists; reads of one API by its id are measured as well. */
 const LISTS = ['page=1', 'tags=financial', 'tags=cloud&status=ACTIVE&page=2', 'text=payment']
 
-interface Running extends Cluster {
+export interface RunningCluster extends Cluster {
   headers: Record<string, string>
 }
 
@@ -34,7 +34,7 @@ export async function cluster(): Promise<Figure[]> {
 }
 
 /** Starts a cluster on the data of a folder, and logs in. */
-export async function startIn(folder: string, replicas: number): Promise<Running> {
+export async function startIn(folder: string, replicas: number): Promise<RunningCluster> {
   const settings = readClusterSettings({
     ...process.env,
     DATA_DIR: folder,
@@ -46,10 +46,18 @@ export async function startIn(folder: string, replicas: number): Promise<Running
   })
   const environment = { ...process.env, RATE_LIMIT_PER_MINUTE: '0', LOGIN_LIMIT_PER_MINUTE: '0' }
   const running = await startCluster({ settings, replicas, environment, say: progress })
+  return loggedIn(running, settings.administrator)
+}
+
+/** Logs in to a cluster as its administrator. */
+export async function loggedIn(
+  running: Cluster,
+  administrator: { username: string; password: string },
+): Promise<RunningCluster> {
   const login = await fetch(`${running.url}/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(settings.administrator),
+    body: JSON.stringify(administrator),
   })
   return { ...running, headers: { authorization: login.headers.get('authorization') ?? '' } }
 }
@@ -106,7 +114,7 @@ async function passingOn(): Promise<Figure[]> {
 }
 
 /** Number of records in the audit log, which is projected in the background. */
-async function audited({ url, headers }: Running): Promise<number> {
+async function audited({ url, headers }: RunningCluster): Promise<number> {
   const { text } = await timed('GET', `${url}/auditLog?size=1`, headers)
   return (JSON.parse(text) as { totalElements?: number }).totalElements ?? 0
 }

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
+import { capacity } from './capacity.ts'
 import { cluster } from './cluster.ts'
 import { compare } from './compare.ts'
 import { events } from './events.ts'
@@ -45,6 +46,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   history,
   proofs,
   exports,
+  capacity,
   compare,
 }
 const { positionals: asked, values } = parseArgs({

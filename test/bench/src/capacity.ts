@@ -1,0 +1,165 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { readClusterSettings, startCluster } from '@gantry/cluster'
+import { sqliteEventStore } from '@gantry/embedded'
+import { freePort } from '@gantry/service-kit/testing'
+import { startServiceProcess } from '@gantry/standalone/testing'
+import { loggedIn, type RunningCluster } from './cluster.ts'
+import { timed } from './load.ts'
+import { inFolder, restingAt, startProgram } from './processes.ts'
+import { type Figure, progress } from './report.ts'
+import { sampleApi, seed } from './sample-apis.ts'
+
+const APIS = 5_000
+const READS = 20_000
+const LISTS = 5_000
+const DELIVERIES = 5_000
+const CONNECTIONS = 16
+const POLL_MS = 100
+const FILES = ['events.db', 'read-models.db', 'messages.db']
+
+/**
+ * (m) What a request, a delivery and a rebuilt event cost each process of a cluster, and what an API takes on disk: the
+ * figures of docs/capacity.md. The services use the clients of EventStoreDB, MongoDB and NATS. The first two servers are
+ * substitutes, whose own cost is not measured.
+ */
+export async function capacity(): Promise<Figure[]> {
+  return [...(await inFolder(processes)), ...(await inFolder(disk))]
+}
+
+/** Processor time and memory of each process. */
+async function processes(folder: string): Promise<Figure[]> {
+  const settings = readClusterSettings({
+    DATA_DIR: folder,
+    HOST: '127.0.0.1',
+    PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
+  })
+  const environment = {
+    ...process.env,
+    RATE_LIMIT_PER_MINUTE: '0',
+    LOGIN_LIMIT_PER_MINUTE: '0',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+  }
+  const running = await loggedIn(
+    await startCluster({ settings, replicas: 1, environment, say: progress }),
+    settings.administrator,
+  )
+  const receiver = await startProgram('receiver', {})
+  try {
+    const idle = await memoryOf(running)
+    const figures = [
+      { name: '(m) memory of an idle process', reached: inMegabytes(idle), target: '', met: undefined },
+    ]
+    const measured = async (name: string, count: number, work: () => Promise<unknown>) => {
+      progress(`(m) ${name}`)
+      const before = await usedBy(running)
+      await work()
+      const after = await usedBy(running)
+      const each = new Map(
+        [...after].map(([process, used]) => [process, (used - (before.get(process) ?? 0)) / count]),
+      )
+      figures.push({
+        name: `(m) processor time, ${name}`,
+        reached: inMilliseconds(each),
+        target: '',
+        met: undefined,
+      })
+    }
+
+    const { url, headers } = running
+    const ids: string[] = []
+    const create = async (n: number) => {
+      const { text, status } = await timed('POST', `${url}/apis`, headers, JSON.stringify(sampleApi(n)))
+      if (status !== 201) throw new Error(`POST /apis answered ${status}: ${text}`)
+      ids.push(JSON.parse(text).id)
+    }
+    const read = async (path: string) => {
+      const { status } = await timed('GET', `${url}${path}`, headers)
+      if (status !== 200) throw new Error(`GET ${path} answered ${status}`)
+    }
+    await atOnce(500, create)
+    await measured('create an API', APIS, () => atOnce(APIS, n => create(n + 500)))
+    await measured('read an API', READS, () => atOnce(READS, n => read(`/apis/${ids[n % ids.length]}`)))
+    await measured('list of ten APIs', LISTS, () => atOnce(LISTS, n => read(`/apis?page=${n % 20}`)))
+
+    const hook = {
+      displayName: 'bench',
+      url: `${receiver.url}/hook`,
+      active: true,
+      eventTypes: ['API_CREATED'],
+    }
+    await timed('POST', `${url}/webhooks`, headers, JSON.stringify(hook))
+    const arrived = async () =>
+      JSON.parse((await timed('GET', `${receiver.url}/count`, {})).text).count as number
+    await measured('create an API and deliver its event', DELIVERIES, async () => {
+      await atOnce(DELIVERIES, n => create(n + 500 + APIS))
+      while ((await arrived()) < DELIVERIES) await setTimeout(POLL_MS)
+    })
+    figures.push({
+      name: '(m) memory after the load',
+      reached: inMegabytes(await memoryOf(running)),
+      target: '',
+      met: undefined,
+    })
+    return figures
+  } finally {
+    await receiver.stop()
+    await running.stop()
+  }
+}
+
+/** Bytes of the files of one process for each API, after its read models and its audit log are complete. */
+async function disk(folder: string): Promise<Figure[]> {
+  progress(`(m) files of ${APIS} APIs`)
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  await seed(eventStore, APIS)
+  await eventStore.close()
+  const service = await startServiceProcess(folder)
+  const headers = { authorization: service.authorization }
+  const total = async () =>
+    (
+      JSON.parse((await timed('GET', `${service.url}/auditLog?size=1`, headers)).text) as {
+        totalElements?: number
+      }
+    ).totalElements ?? 0
+  while ((await total()) < APIS) await setTimeout(POLL_MS)
+  await service.stop()
+  const sizes = await Promise.all(FILES.map(async file => (await stat(join(folder, file))).size / APIS))
+  const reached = FILES.map((file, n) => `${file} ${Math.round(sizes[n] ?? 0)}`).join(', ')
+  return [{ name: '(m) bytes on disk for each API', reached, target: '', met: undefined }]
+}
+
+/** Does `count` pieces of work on `CONNECTIONS` connections. */
+async function atOnce(count: number, work: (n: number) => Promise<void>): Promise<void> {
+  const waiting = Array.from({ length: count }, (_, n) => n).values()
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (const n of waiting) await work(n)
+    }),
+  )
+}
+
+type ByProcess = ReadonlyMap<string, number>
+
+async function ofEach(
+  { processes }: RunningCluster,
+  measure: (pid: number) => Promise<number>,
+): Promise<ByProcess> {
+  const measured = new Map<string, number>()
+  for (const { name, pid } of processes) measured.set(name.replace(/-1$/, ''), await measure(pid() ?? 0))
+  return measured
+}
+
+const usedBy = (running: RunningCluster) => ofEach(running, restingAt)
+const memoryOf = (running: RunningCluster) =>
+  ofEach(running, async pid => {
+    const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
+    return Number(kilobytes) * 1_024
+  })
+
+const shownBy = (values: ByProcess, one: (value: number) => string) =>
+  [...values].map(([name, value]) => `${name} ${one(value)}`).join(', ')
+const inMegabytes = (values: ByProcess) => `${shownBy(values, bytes => (bytes / 1e6).toFixed(0))} MB`
+const inMilliseconds = (values: ByProcess) => `${shownBy(values, used => (used / 1_000).toFixed(2))} ms`
