@@ -7,7 +7,7 @@ import { type Bus, BusUnavailable, type Json, NoResponder } from '@gantry/messag
 import { busContract } from '@gantry/messaging/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { COUNT_AFTER } from './bus/consumption.ts'
-import { sqliteBus } from './bus.ts'
+import { dropMessages, sqliteBus } from './bus.ts'
 import { type Child, child } from './fixtures/child.ts'
 
 busContract('SQLite', async () => {
@@ -52,6 +52,22 @@ describe('a bus in a SQLite file', () => {
     }
     return handled
   }
+
+  it('delivers to a running consumer what is published after all messages were dropped', async () => {
+    await publish(1, 2)
+    const handled: Json[] = []
+    for await (const { message, ack } of bus.consume({ consumer: 'a', subjects: ['events.>'], signal })) {
+      handled.push(message.data)
+      await ack()
+      if (handled.length === 2) {
+        expect(dropMessages(path)).toBe(true)
+        expect(dropMessages(path)).toBe(false)
+        await publish(3)
+      }
+      if (handled.length === 3) break
+    }
+    expect(handled).toEqual([1, 2, 3])
+  })
 
   it('opens a file of a release without headers of requests', async () => {
     await sqliteBus({ path }).close()

@@ -123,6 +123,29 @@ export function sqliteBus(options: BusOptions): Bus {
   }
 }
 
+/**
+ * Drops all messages in the file, with the positions of all consumers, in one transaction. Other processes can have the file
+ * open: their consumers lose their names, and begin again.
+ * @returns whether there were any messages
+ * @throws DataFolderRefused, DiskFull
+ */
+export function dropMessages(path: string): boolean {
+  const db = openDatabase(path, { ...FILE, durable: true })
+  try {
+    // Creates its table in files of earlier releases.
+    removedMessages(db)
+    const hasMessages = lastSequence(db)() > 0
+    db.exec(
+      'BEGIN IMMEDIATE; DELETE FROM messages; DELETE FROM removed_messages; DELETE FROM consumers; COMMIT',
+    )
+    return hasMessages
+  } catch (error) {
+    throw watchDisk().failed(path, error)
+  } finally {
+    db.close()
+  }
+}
+
 /** Errors that are not part of the contract of the bus mean that it is unavailable. */
 const failure = (error: unknown) =>
   [BusUnavailable, NoResponder, Overtaken, RequestTimeout, RequestFailed].some(

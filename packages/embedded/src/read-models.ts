@@ -3,6 +3,7 @@ import { type Disk, watchDisk } from './disk.ts'
 import { hostClock } from './host-clock.ts'
 import { checkpointTable } from './read-models/checkpoints.ts'
 import { Collections } from './read-models/collections.ts'
+import { clearAll } from './read-models/document-table.ts'
 import { leaseTable } from './read-models/leases.ts'
 import { PAUSED_MS, ReadModelsFile } from './read-models/read-models-file.ts'
 
@@ -103,5 +104,23 @@ export function sqliteReadModelStore({
     ping: async () => void read(() => one.get()),
     time: async () => read(() => new Date(hostTime())),
     close: async () => file.close(),
+  }
+}
+
+/**
+ * Drops all documents and positions in the file, in one transaction. Other processes can have the file open. Leases stay,
+ * with their tokens: the caller can hold them, so that processes that start meanwhile wait.
+ * @returns whether there were any collections
+ * @throws DataFolderRefused, ReadModelsUnavailable
+ */
+export async function dropReadModels(path: string): Promise<boolean> {
+  const file = new ReadModelsFile({ path, exclusive: false, disk: watchDisk() })
+  try {
+    return await file.write(() => {
+      file.db.exec('DELETE FROM checkpoints')
+      return clearAll(file.db) > 0
+    })
+  } finally {
+    file.close()
   }
 }

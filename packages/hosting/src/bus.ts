@@ -1,10 +1,10 @@
 import { hostname } from 'node:os'
-import { type Disk, sqliteBus } from '@gantry/embedded'
+import { type Disk, dropMessages as dropSqlite, sqliteBus } from '@gantry/embedded'
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { dropStream, type NatsOptions, natsBus, natsPublisher, type Publisher } from '@gantry/messaging-nats'
 import type { Open } from './backing-stores.ts'
-import { dropFile, fileOf, SQLITE, watchedDisk } from './files.ts'
+import { fileOf, SQLITE, watchedDisk } from './files.ts'
 import type { BusSettings } from './settings.ts'
 
 /** How the bus keeps messages. */
@@ -102,7 +102,7 @@ function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions
  */
 export async function dropMessages(settings: BusSettings): Promise<boolean> {
   const path = fileOf(settings.MESSAGING_URL)
-  if (path !== undefined) return dropFile(path)
+  if (path !== undefined) return dropSqlite(path)
   const quiet = () => {}
   return dropStream(natsOptions(settings, 'operator', { info: quiet, warn: quiet, error: quiet }))
 }

@@ -1,4 +1,3 @@
-import { existsSync, rmSync } from 'node:fs'
 import { type Disk, watchDisk } from '@gantry/embedded'
 import type { Log } from '@gantry/event-sourcing'
 
@@ -11,10 +10,3 @@ export const fileOf = (url: string) => (url.startsWith('sqlite:') ? url.slice('s
 /** Watches the disks of embedded stores, and logs when one is full and when it has space again. */
 export const watchedDisk = (log: Log): Disk =>
   watchDisk({ report: (line, state) => log[state === 'full' ? 'error' : 'info']({}, line) })
-
-/** Deletes a database file with its journals. @returns whether there was one */
-export function dropFile(path: string): boolean {
-  const existed = existsSync(path)
-  for (const suffix of ['-wal', '-shm', '']) rmSync(path + suffix, { force: true })
-  return existed
-}

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type Disk,
+  dropReadModels as dropSqlite,
   folderBlobStore,
   sqliteEventStore,
   sqliteReadModels,
@@ -20,7 +21,7 @@ import {
 } from '@gantry/read-models-mongo'
 import { type S3Settings, s3BlobStore, s3Location } from '@gantry/s3'
 import type { BackingStore, Open } from './backing-stores.ts'
-import { dropFile, fileOf, SQLITE } from './files.ts'
+import { fileOf, SQLITE } from './files.ts'
 import type { StoreSettings } from './settings.ts'
 
 /** Name and version of a server that speaks the protocol of MongoDB, e.g. of `MongoDB 7.0.14`. */
@@ -190,13 +191,13 @@ export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), lo
 }
 
 /**
- * Drops the read models of READ_MODEL_URL with all positions and leases, but no blobs and no keys of users. No process may
- * use them.
+ * Drops the read models of READ_MODEL_URL with all positions, but no blobs and no keys of users. No process may use them,
+ * except to wait for leases, which are dropped last or stay.
  * @returns whether there were any
  * @throws ReadModelsUnavailable
  */
 export async function dropReadModels({ READ_MODEL_URL }: StoreSettings): Promise<boolean> {
   const path = fileOf(READ_MODEL_URL)
-  if (path !== undefined) return dropFile(path)
+  if (path !== undefined) return dropSqlite(path)
   return (await dropMongo({ url: READ_MODEL_URL })) > 0
 }

@@ -103,10 +103,7 @@ export function documentTable(
   const at = asArrays(db.prepare(`${rows} WHERE seq = ?`))
   const changesAfter = db.prepare(`${rows} WHERE seq > ? ORDER BY seq LIMIT ?`)
   const idsAfter = db.prepare(`SELECT id FROM ${table} WHERE id > ? AND doc IS NOT NULL ORDER BY id LIMIT ?`)
-  const dropped = db.prepare(
-    `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, NULL, 0, NULL)`,
-  )
-  const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
+  const clearRows = clearing(db, table)
   const greatest = db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
   // Both counts use indexes; the index of tombstones is small.
   const count = db.prepare(
@@ -154,9 +151,29 @@ export function documentTable(
     clear() {
       seqs.clear()
       last = undefined
-      forget.run(dropped.run().lastInsertRowid)
+      clearRows()
     },
   }
+}
+
+/** @returns a function that deletes all documents and tombstones, in the transaction of the caller */
+function clearing(db: DatabaseSync, table: string): () => void {
+  const dropped = db.prepare(
+    `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, NULL, 0, NULL)`,
+  )
+  const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
+  return () => void forget.run(dropped.run().lastInsertRowid)
+}
+
+/**
+ * Deletes all documents and tombstones of all collections, in the transaction of the caller. The tables stay, because other
+ * processes may use them.
+ * @returns the number of collections
+ */
+export function clearAll(db: DatabaseSync): number {
+  const numbers = db.prepare('SELECT number FROM collections').all()
+  for (const { number } of numbers) clearing(db, tableName(number as number))()
+  return numbers.length
 }
 
 /** The part of a table that forgets tombstones. @param options.changed called with each id before its row is deleted */
