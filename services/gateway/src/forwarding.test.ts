@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import { OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
 import { type ReplicasOptions, replicas } from '@gantry/hosting'
 import { BodyMemory, httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
+import { type Span, type SpanStart, type Tracer, withTracer } from '@gantry/tracing'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
@@ -309,6 +310,55 @@ test('when no replica responds, the client gets 503 with Retry-After', async () 
   expect(response.headers.get('retry-after')).toBe('2')
   expect(response.headers.get('content-type')).toMatch('application/problem+json')
   expect(await response.json()).toMatchObject({ code: 'unavailable', instance: '/apis' })
+})
+
+/** A tracer that keeps the spans of kind client that have ended, as `status error`. */
+function recordingTracer() {
+  const ended: string[] = []
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const begin = ({ kind }: SpanStart): Span => {
+    let status: unknown = null
+    let error: string | null = null
+    let isOpen = true
+    return {
+      traceparent,
+      set(attributes) {
+        status = attributes['http.response.status_code'] ?? status
+      },
+      fail: type => (error = type),
+      end() {
+        if (isOpen && kind === 'client') ended.push(`${status} ${error}`)
+        isOpen = false
+      },
+      child: begin,
+    }
+  }
+  const tracer: Tracer = { start: start => ({ traceparent, span: begin(start) }) }
+  return { tracer, ended }
+}
+
+test('the span of a request to a service ends with its response, or when another replica is tried', async () => {
+  const { tracer, ended } = recordingTracer()
+  const catalog = await replica((_request, response) => void response.writeHead(404).end())
+  const { url } = await withTracer(tracer, async () => gatewayTo([await refusing(), catalog.url]))
+  for (let i = 0; i < 2; i++) await (await fetch(`${url}/apis`)).body?.cancel()
+  await vi.waitFor(() => expect(ended.toSorted()).toEqual(['404 404', '404 404', 'null ECONNREFUSED']))
+})
+
+test.for(['GET', 'POST'])('the span of a %s to a service ends when the client is gone', async method => {
+  const { tracer, ended } = recordingTracer()
+  const waiting: ServerResponse[] = []
+  const slow = await replica((_request, response) => void waiting.push(response))
+  const { url } = await withTracer(tracer, () => gatewayTo([slow.url]))
+  const json = { headers: { 'content-type': 'application/json' }, body: '{}' }
+  const leaving = new AbortController()
+  const init = { method, signal: leaving.signal, ...(method === 'POST' && json) }
+  const left = fetch(`${url}/apis`, init).catch(() => 'gone')
+  await vi.waitFor(() => expect(waiting).toHaveLength(1), 5_000)
+  leaving.abort()
+  expect(await left).toBe('gone')
+  await vi.waitFor(() => expect(ended).toEqual(['null aborted']))
+  waiting[0]?.end()
 })
 
 test('a client that is still sending gets the response, and its connection stays open', async () => {

@@ -163,7 +163,7 @@ function forward(
   const counted = countedBody(request)
   if (failed === undefined) counted?.retain()
   const type = request.headers['content-type']
-  const span = contextOfRequest(request)?.span?.child(requestSpan(request.method, new URL(path, replica)))
+  const span = spanOf(request, reply, new URL(path, replica))
   reply.from(path, {
     method: request.method as HTTPMethods,
     getUpstream: () => replica,
@@ -179,7 +179,6 @@ function forward(
       // The rest of the request body is read and dropped: a client that is still sending would not read the response.
       reply.removeHeader('connection')
       answered(span, reply.statusCode)
-      span?.end()
       reply.send(response.stream)
     },
     onError(_reply, { error }) {
@@ -200,6 +199,22 @@ function forward(
       reply.send(new Refusal('unavailable'))
     },
   })
+}
+
+/**
+ * The span of a request to a service. It ends with the response to the client, or when the client is gone: reply-from then
+ * calls neither onResponse nor onError. The caller ends it earlier if another replica is tried.
+ */
+function spanOf(request: FastifyRequest, { raw }: FastifyReply, url: URL): Span | undefined {
+  const span = raw.closed
+    ? undefined
+    : contextOfRequest(request)?.span?.child(requestSpan(request.method, url))
+  if (span)
+    raw.once('close', () => {
+      if (!raw.headersSent) span.fail('aborted')
+      span.end()
+    })
+  return span
 }
 
 /** Streams a body to a service. Destroying the returned stream does not close the connection of the client. */
