@@ -2,7 +2,7 @@ import { type EventStore, type Lag, lagAfter, listReadModels, MAX_READ, START } 
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
-import { oncePerScrape } from './once-per-scrape.ts'
+import { sharedRead } from './shared-read.ts'
 
 interface Stores {
   eventStore: EventStore
@@ -50,7 +50,10 @@ export interface LogLag {
   ofProjectors(): Promise<(Lag & { name: string })[]>
 }
 
-/** A call reads one checkpoint for each projector and relay, and at most MAX_READ events for one that is behind. */
+/**
+ * A read takes one checkpoint for each projector and relay, and at most MAX_READ events for one that is behind. Metrics and
+ * `GET /system` share a read that is running.
+ */
 export function logLag(
   { eventStore, readModels }: Stores,
   { projectors, relay, now }: { projectors: readonly string[]; relay: string; now(): Date },
@@ -60,18 +63,16 @@ export function logLag(
     return lagAfter(eventStore, position, now())
   }
   return {
-    ofRelay: () => lagOf(relay),
-    async ofProjectors() {
+    ofRelay: sharedRead(() => lagOf(relay)),
+    ofProjectors: sharedRead(async () => {
       const known = (await listReadModels(readModels)).filter(({ name }) => projectors.includes(name))
       return Promise.all(known.map(async ({ name, checkpoint }) => ({ name, ...(await lagOf(checkpoint)) })))
-    },
+    }),
   }
 }
 
 /** Registers gauges of the lag of projectors and of a relay. */
-export function lagMetrics(registry: Registry, lag: LogLag, relay: string): void {
-  const ofRelay = oncePerScrape(lag.ofRelay)
-  const ofProjectors = oncePerScrape(lag.ofProjectors)
+export function lagMetrics(registry: Registry, { ofRelay, ofProjectors }: LogLag, relay: string): void {
   const counted = `estimated above ${MAX_READ.toLocaleString('en')}`
   addTo(
     registry,
@@ -120,7 +121,7 @@ export function consumerMetrics(
   { consumer, subjects, now }: { consumer: string; subjects: readonly string[]; now(): Date },
 ): ConsumerWatch {
   let current: { since: number; until: number } | undefined
-  const backlog = () => bus.backlog({ consumer, subjects })
+  const backlog = sharedRead(() => bus.backlog({ consumer, subjects }))
   const seconds = () => {
     if (!current || performance.now() >= current.until) return 0
     return Math.max(0, now().getTime() - current.since) / 1_000
