@@ -136,7 +136,10 @@ export const WebhookHealth = z
 export type WebhookHealth = z.infer<typeof WebhookHealth>
 
 export const WebhookRecord = RecordedWebhook.extend({
-  health: WebhookHealth.nullable().meta({ description: 'Null for an earlier time (`at`)' }),
+  health: WebhookHealth.nullable().meta({
+    description:
+      'Null for an earlier time (`at`), and in the response to a change if it cannot be read at the moment',
+  }),
   oldSecretValidUntil: Timestamp.nullable().meta({
     description:
       'After a rotation: until when deliveries also have a signature of an old secret; null if they have none, and for an earlier time (`at`)',

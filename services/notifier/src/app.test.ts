@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
 import { requestRebuild } from '@gantry/event-sourcing'
 import type { Json, StoredMessage } from '@gantry/messaging'
+import { ReadModelsUnavailable } from '@gantry/read-models'
+import type { Dependencies } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { hostNotifier } from './testing/notifier-host.ts'
+import { hostNotifier, openNotifier } from './testing/notifier-host.ts'
 import { delayedReply, failing, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const EVENT = 'e3a0c1b2-7f4d-4b8e-8a57-2d9c3e1f0b02'
@@ -67,6 +69,35 @@ describe('a webhook', () => {
       .join()
     expect(stored).toContain(webhook.id)
     expect(stored).not.toContain(secret.slice('whsec_'.length))
+  })
+
+  test('is changed, and its secret shown, although its health cannot be read', async () => {
+    let list: (() => Promise<never>) | undefined
+    const around = (dependencies: Dependencies): Dependencies => ({
+      ...dependencies,
+      readModels: {
+        ...dependencies.readModels,
+        collection(definition) {
+          const collection = dependencies.readModels.collection(definition)
+          return { ...collection, list: query => (list ?? (() => collection.list(query)))() }
+        },
+      },
+    })
+    const { call, subscribe } = await openNotifier({}, { around })
+    const fields = { displayName: 'Hook', url: receiver.url('/a'), events: ['TEST'] }
+    list = () => Promise.reject(new ReadModelsUnavailable('away'))
+    const webhook = await subscribe(receiver.url('/a'), ['TEST'])
+    expect(webhook).toMatchObject({ secret: expect.any(String), health: { attempts: 0, circuit: 'CLOSED' } })
+    const path = `/webhooks/${webhook.id}`
+    expect((await call('GET', path)).status).toBe(503)
+    const changed = { status: 200, body: { displayName: 'Other', health: null } }
+    expect(await call('PUT', path, { ...fields, displayName: 'Other' })).toMatchObject(changed)
+    const rotated = { status: 200, body: { secret: expect.any(String), health: null } }
+    expect(await call('POST', `${path}/rotateSecret`)).toMatchObject(rotated)
+    const slow = Promise.withResolvers<never>()
+    list = () => slow.promise
+    expect(await call('POST', `${path}/rotateSecret`)).toMatchObject(rotated)
+    slow.reject(new ReadModelsUnavailable('away'))
   })
 
   test('is created once per Idempotency-Key; the repeated request gets the same secret, also after a restart', async () => {

@@ -33,14 +33,15 @@ export const webhooks = defineCollection<WebhookDocument>({
 export const projectWebhook: Project<WebhookState, WebhookEvent> = (id, { state, revision }) => {
   if (state.status === 'Absent') return []
   if (state.status === 'Deleted') return [{ collection: webhooks, id, doc: null, revision }]
-  const doc: WebhookDocument = {
-    ...state.record,
-    recordRevision: state.recordRevision,
-    secrets: [...state.secrets],
-    failingSince: state.failing?.since ?? null,
-  }
-  return [{ collection: webhooks, id, doc, revision }]
+  return [{ collection: webhooks, id, doc: documentOf(state), revision }]
 }
+
+export const documentOf = (state: Extract<WebhookState, { status: 'Live' }>): WebhookDocument => ({
+  ...state.record,
+  recordRevision: state.recordRevision,
+  secrets: [...state.secrets],
+  failingSince: state.failing?.since ?? null,
+})
 
 const { id: _, ...filtered } = webhooks.fields
 

@@ -22,7 +22,7 @@ import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Owners } from './owners.ts'
 import type { SigningKeys } from './signing.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
-import type { RevisedWebhook, WebhookDocument } from './webhook.projection.ts'
+import { documentOf, type RevisedWebhook, type WebhookDocument } from './webhook.projection.ts'
 import type { WebhookState } from './webhook.ts'
 import type { Webhooks } from './webhooks.ts'
 
@@ -55,6 +55,17 @@ const SECRET_BYTES = 24
  * the rest.
  */
 const ABANDON_MS = 2_000
+/** Maximum time that the response to a change waits for the health. Reading it takes milliseconds. */
+const HEALTH_MS = 1_000
+/** The health of a webhook without attempts. */
+const UNTRIED: WebhookHealth = {
+  attempts: 0,
+  successRate: null,
+  p95LatencyMs: null,
+  consecutiveFailures: 0,
+  failingSince: null,
+  circuit: 'CLOSED',
+}
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   const { webhooks, records, owners, keys, healths, now, dispatcher } = options
@@ -74,8 +85,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const stored = await (await records.at(query.at, params.webhook_id)).get(params.webhook_id)
     if (!stored) throw new Refusal('webhook-not-found')
     const { doc } = stored
-    const body = record(doc, isCurrent(doc) ? await healths.of(doc) : null, now())
-    return { status: 200, body, revision: doc.recordRevision, ...variantOf(body) }
+    return { status: 200, ...answer(doc, isCurrent(doc) ? await healths.of(doc) : null, now()) }
   })
 
   route(createWebhook, async ({ body, creationMetadata: metadata, principal: by, newId, secretBytes }) => {
@@ -85,7 +95,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
     const executed = await webhooks.execute(id, command)
     await checkOwner(executed.state)
-    const { body: created, ...tag } = await current(executed)
+    const { body: created, ...tag } = answer(liveOf(executed), UNTRIED, now())
     const shown = { ...created, secret: formatSecret(secret) }
     return { status: 201, body: shown, ...tag, location: `/webhooks/${id}` }
   })
@@ -122,7 +132,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     return { status: 204 }
   })
 
-  const current = (executed: StreamState<WebhookState>) => currentOf(options, executed)
+  const current = (executed: StreamState<WebhookState>) => changed(options, liveOf(executed))
 
   /**
    * The owner may lose a scope during the command, and the check of the user's webhooks then misses the change. After a
@@ -197,18 +207,22 @@ function variantOf({ health, oldSecretValidUntil }: WebhookRecord): { variant?: 
   return { variant: JSON.stringify([health, oldSecretValidUntil]) }
 }
 
-async function currentOf(
-  { healths, now }: Pick<WebhookRoutes, 'healths' | 'now'>,
-  { state }: StreamState<WebhookState>,
-) {
+function answer(doc: RevisedWebhook & Partial<WebhookDocument>, health: WebhookHealth | null, now: Date) {
+  const body = record(doc, health, now)
+  return { body, revision: doc.recordRevision, ...variantOf(body) }
+}
+
+/**
+ * The answer to a change. The health is null if it cannot be read in time: the change is committed, and a new secret is only
+ * in this answer.
+ */
+async function changed({ healths, now }: Pick<WebhookRoutes, 'healths' | 'now'>, doc: WebhookDocument) {
+  const read = healths.of(doc).catch(() => null)
+  const health = await Promise.race([read, setTimeout(HEALTH_MS, null, { ref: false })])
+  return answer(doc, health, now())
+}
+
+function liveOf({ state }: StreamState<WebhookState>): WebhookDocument {
   if (state.status !== 'Live') throw new Refusal('webhook-not-found')
-  const { record: fields, recordRevision: revision, secrets, failing } = state
-  const doc = {
-    ...fields,
-    recordRevision: revision,
-    secrets: [...secrets],
-    failingSince: failing?.since ?? null,
-  }
-  const body = record(doc, await healths.of(doc), now())
-  return { body, revision, ...variantOf(body) }
+  return documentOf(state)
 }
