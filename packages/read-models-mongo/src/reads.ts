@@ -15,6 +15,11 @@ import type { StoredDocument } from './stored-document.ts'
 const MAX_LIMIT = 1_000
 const READ = { projection: { doc: 1, revision: 1, live: 1 } }
 
+/** A projection of these parts of the documents. */
+const readOf = (parts: readonly string[]) => ({
+  projection: { revision: 1, ...Object.fromEntries(['id', ...parts].map(part => [`doc.${part}`, 1])) },
+})
+
 /** Reads documents by their ids. */
 export function readsById<D extends Document>(
   prepared: PreparedCollection<D>,
@@ -93,11 +98,11 @@ export function queries<D extends Document>(
       throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
   }
 
-  const page = async (conditions: object, { sort = [], skip = 0, limit }: Query) => {
+  const page = async (conditions: object, { sort = [], skip = 0, limit, parts }: Query) => {
     const found = documents.find(
       { ...boundOf(sort, definition.fields), ...conditions },
       {
-        ...READ,
+        ...(parts ? readOf(parts) : READ),
         sort: orderOf(sort),
         skip,
         limit,

@@ -31,6 +31,11 @@ export interface CollectionDefinition<D extends Document> {
    */
   validity?: { from: string; to: string }
   /**
+   * Queries with one value of `of` and this sort, where many documents have the same value: adapters of servers keep an index
+   * of both fields.
+   */
+  sortedWithin?: readonly { of: string; sort: Sort }[]
+  /**
    * Each generation has its own documents. Left out by services: the collection is then that of the live generation of its
    * group, see `group` of ReadModels. Generation 0 without a group.
    */
@@ -79,6 +84,11 @@ export interface Query extends Filter {
   limit: number
   /** Whether the documents are read once, e.g. for an export: an adapter with a cache does not keep them. */
   once?: boolean
+  /**
+   * Reads only the id and these parts of the documents, which lack the others: fields, or dotted paths through objects and
+   * arrays of objects. For documents that can be large. An adapter with a cache does not keep them.
+   */
+  parts?: readonly string[]
 }
 
 /**

@@ -58,25 +58,20 @@ export function sqliteCollection<D extends Document>(
     if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
   }
 
-  const take = ({ seqs, total }: Page): Found<D> => ({
-    items: seqs.map(seq => kept.get(seq) ?? (parsed(table.at(seq)) as Stored<D>)),
-    total,
-  })
-
-  const takeOnce = ({ seqs, total }: Page): Found<D> => ({
-    items: seqs.map(seq => {
-      const row = table.at(seq)
-      return { doc: JSON.parse(row?.doc ?? 'null') as D, revision: row?.revision ?? 0 }
-    }),
-    total,
-  })
+  /** How the documents of a page are read: one after the other, so that of `parts` only one is in memory as a whole. */
+  const readerOf = ({ once, parts }: Query): ((seq: number) => Stored<D>) => {
+    if (parts) return seq => partial(kept.peek(seq) ?? fromRow(table.at(seq)), parts)
+    if (once) return seq => fromRow(table.at(seq))
+    return seq => kept.get(seq) ?? (parsed(table.at(seq)) as Stored<D>)
+  }
 
   const page = async (query: Query, counting: boolean) => {
     const { sort = [], skip = 0, limit } = query
     for (const { field } of sort) requireField(field)
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
       throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
-    return lists().find({ ...query, ...checked(query) }, { counting, take: query.once ? takeOnce : take })
+    const take = ({ seqs, total }: Page): Found<D> => ({ items: seqs.map(readerOf(query)), total })
+    return lists().find({ ...query, ...checked(query) }, { counting, take })
   }
 
   return {
@@ -120,4 +115,28 @@ async function* idsOf(table: DocumentTable, read: FileAccess['read']) {
 function freeze<T extends object>(value: T): T {
   for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part)
   return Object.freeze(value)
+}
+
+const fromRow = <D>(row: Row | undefined): Stored<D> => ({
+  doc: JSON.parse(row?.doc ?? 'null') as D,
+  revision: row?.revision ?? 0,
+})
+
+const partial = <D>({ doc, revision }: Stored<D>, parts: readonly string[]): Stored<D> => {
+  const paths = ['id', ...parts].map(part => part.split('.'))
+  return { doc: partsOf(doc, paths) as D, revision }
+}
+
+/** What a value has at these paths; of an array, what its items have there. */
+function partsOf(value: unknown, paths: readonly string[][]): unknown {
+  if (Array.isArray(value)) return value.map(item => partsOf(item, paths))
+  if (typeof value !== 'object' || value === null) return value
+  const inner = Map.groupBy(paths, ([name]) => name)
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, part]) => {
+      const rest = inner.get(name)?.map(([, ...path]) => path)
+      if (!rest) return []
+      return [[name, rest.some(path => path.length === 0) ? part : partsOf(part, rest)]]
+    }),
+  )
 }

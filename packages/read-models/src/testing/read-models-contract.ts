@@ -29,6 +29,7 @@ interface Book extends Document {
   pages?: number | null
   inPrint?: boolean | null
   tags?: string[] | null
+  chapters?: { name: string; text: string; notes?: { page: number; text: string }[] }[]
   publishedAt?: string | null
   author?: { name?: string | null; born?: number } | null
 }
@@ -740,6 +741,35 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     })
 
     describe('a page', () => {
+      it('has only the requested parts of the documents, of arrays those of their items', async () => {
+        const chapters = [
+          { name: 'One', text: 'long', notes: [{ page: 3, text: 'long' }] },
+          { name: 'Two', text: 'long' },
+        ]
+        const whole = { title: 'A', blurb: 'long', author: { name: 'Ada', born: 1815 }, chapters }
+        await readModels.write([write('b1', 4, whole), write('b2', 1, { title: 'B', blurb: 'long' })])
+        const sort: Sort[] = [{ field: 'title', direction: 'asc' }]
+        const parts = ['title', 'author.name', 'chapters.name', 'chapters.notes.page']
+        const read = [
+          {
+            doc: {
+              id: 'b1',
+              title: 'A',
+              author: { name: 'Ada' },
+              chapters: [{ name: 'One', notes: [{ page: 3 }] }, { name: 'Two' }],
+            },
+            revision: 4,
+          },
+          { doc: { id: 'b2', title: 'B' }, revision: 1 },
+        ]
+        expect(await books.list({ sort, parts, limit: 10 })).toEqual(read)
+        expect(await books.find({ sort, parts, limit: 1 })).toEqual({ items: [read[0]], total: 2 })
+        expect(await books.list({ sort, limit: 1 })).toEqual([{ doc: { id: 'b1', ...whole }, revision: 4 }])
+        expect(await books.list({ sort, parts: ['title'], limit: 1 })).toEqual([
+          { doc: { id: 'b1', title: 'A' }, revision: 4 },
+        ])
+      })
+
       const numbered = (count: number): Book[] =>
         Array.from({ length: count }, (_, n) => ({
           id: String(n).padStart(4, '0'),

@@ -1,3 +1,4 @@
+import type { Attempt } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, type Executed, nameUuids } from '@gantry/event-sourcing'
 import { Repository, type RepositoryOptions } from '../repository.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
@@ -11,6 +12,9 @@ import type { DeliveryEvent, DeliveryState } from './delivery.ts'
  * contains the payload.
  */
 const CACHED_STATES = 2_000
+
+const OUTCOME = ['url', 'startedAt', 'durationMs', 'error', 'fault'] as const
+export type AttemptOutcome = Pick<Attempt, (typeof OUTCOME)[number]>
 
 /** The deliveries with their documents. */
 export class Deliveries extends Repository<DeliveryState, DeliveryCommand, DeliveryEvent, DeliveryDocument> {
@@ -44,14 +48,16 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
     return found.map(({ doc }) => doc)
   }
 
-  /** The deliveries of a webhook with the latest attempts, the latest first. */
-  async attempted(webhook: string, limit: number): Promise<DeliveryDocument[]> {
+  /** The outcomes of attempts of a webhook, by delivery: of the deliveries with the latest attempts, the latest first. */
+  async outcomes(webhook: string, limit: number): Promise<AttemptOutcome[][]> {
     const found = await this.documents.list({
       where: { webhook },
       sort: [{ field: 'lastAttemptAt', direction: 'desc' }],
+      // Not the payload, and not the responses.
+      parts: OUTCOME.map(field => `attemptLog.${field}`),
       limit,
     })
-    return found.map(({ doc }) => doc)
+    return found.map(({ doc }) => doc.attemptLog)
   }
 
   countPending(): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Attempt } from '@gantry/contracts'
 import { expect, test } from 'vitest'
-import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
+import type { AttemptOutcome } from '../delivery/deliveries.ts'
 import { healths } from './health.ts'
 
 const url = 'https://receiver.example/hook'
@@ -21,7 +21,7 @@ const failure = (seconds: number, more: Partial<Attempt> = {}) =>
 const healthOf = (seconds: number, attempts: Partial<Attempt>[][], failingSince: string | null = null) =>
   healths({
     deliveries: {
-      attempted: async () => attempts.map(attemptLog => ({ attemptLog }) as unknown as DeliveryDocument),
+      outcomes: async () => attempts as AttemptOutcome[][],
     },
     now: () => new Date(at(seconds)),
     rules: { failures: 3, firstPauseMs: 1_000, longestPauseMs: 4_000 },
@@ -67,4 +67,25 @@ test('the circuit is open for a pause that doubles with each failed probe, then 
 test('without a success among the attempts, the time of the log is used if it is earlier', async () => {
   expect(await healthOf(9, [[failure(5)]], at(2))).toMatchObject({ failingSince: at(2) })
   expect(await healthOf(9, [[attempt(4), failure(5)]], at(2))).toMatchObject({ failingSince: at(5) })
+})
+
+test('lists that run at the same time share a read; a failed read is repeated, and a single webhook is read again', async () => {
+  const reads: PromiseWithResolvers<AttemptOutcome[][]>[] = []
+  const outcomes = () => {
+    const read = Promise.withResolvers<AttemptOutcome[][]>()
+    reads.push(read)
+    return read.promise
+  }
+  const { of, ofAll } = healths({ deliveries: { outcomes }, now: () => new Date(at(0)) })
+  const webhook = { id: 'w1', url, failingSince: null }
+  const failed = [ofAll([webhook]), ofAll([webhook])].map(each => expect(each).rejects.toThrow('away'))
+  reads[0]?.reject(new Error('away'))
+  await Promise.all(failed)
+  const lists = [ofAll([webhook]), ofAll([webhook])]
+  reads[1]?.resolve([])
+  expect(await Promise.all(lists)).toMatchObject([[{ attempts: 0 }], [{ attempts: 0 }]])
+  expect(reads).toHaveLength(2)
+  const single = of(webhook)
+  reads[2]?.resolve([[attempt(1) as AttemptOutcome]])
+  expect(await single).toMatchObject({ attempts: 1 })
 })

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Attempt, WebhookHealth } from '@gantry/contracts'
+import type { WebhookHealth } from '@gantry/contracts'
 import { LRUCache } from 'lru-cache'
-import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
+import type { AttemptOutcome } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import { BREAKER, type BreakerRules } from './breaker.ts'
 
@@ -10,14 +10,14 @@ type Judged = Pick<WebhookDocument, 'id' | 'url' | 'failingSince'>
 
 interface Healths {
   of(webhook: Judged): Promise<WebhookHealth>
-  /** The same for a page of a list; may be a second old. */
+  /** The same for a page of a list; may be a second old. Concurrent lists share the reads. */
   ofAll(webhooks: readonly Judged[]): Promise<WebhookHealth[]>
 }
 
 interface HealthOptions {
   deliveries: {
-    /** The deliveries of a webhook with the latest attempts, the latest first. */
-    attempted(webhook: string, limit: number): Promise<DeliveryDocument[]>
+    /** The outcomes of attempts of a webhook, by delivery: of the deliveries with the latest attempts, the latest first. */
+    outcomes(webhook: string, limit: number): Promise<AttemptOutcome[][]>
   }
   now(): Date
   rules?: BreakerRules | undefined
@@ -30,12 +30,19 @@ const KEPT_MS = 1_000
 
 /** Computes the health of webhooks from the records of their deliveries, so that all replicas and restarts agree on it. */
 export function healths({ deliveries, now, rules = BREAKER }: HealthOptions): Healths {
-  const kept = new LRUCache<string, WebhookHealth>({ max: 1_000, ttl: KEPT_MS })
+  const kept = new LRUCache<string, Promise<WebhookHealth>>({ max: 1_000, ttl: KEPT_MS })
   const keyOf = ({ id, url }: Judged) => `${id} ${url}`
-  const of = async (webhook: Judged) => {
-    const documents = await deliveries.attempted(webhook.id, DELIVERIES)
-    const health = healthFrom(documents, webhook, { now: now().getTime(), rules })
-    kept.set(keyOf(webhook), health)
+  const read = async (webhook: Judged) => {
+    const outcomes = await deliveries.outcomes(webhook.id, DELIVERIES)
+    return healthFrom(outcomes, webhook, { now: now().getTime(), rules })
+  }
+  const of = (webhook: Judged) => {
+    const key = keyOf(webhook)
+    const health = read(webhook)
+    kept.set(key, health)
+    health.catch(() => {
+      if (kept.peek(key) === health) kept.delete(key)
+    })
     return health
   }
   return {
@@ -44,7 +51,7 @@ export function healths({ deliveries, now, rules = BREAKER }: HealthOptions): He
       const found: WebhookHealth[] = []
       for (const webhook of webhooks) {
         const known = kept.get(keyOf(webhook))
-        found.push(known ?? (await of(webhook)))
+        found.push(await (known ?? of(webhook)))
         // Other requests are answered between two webhooks.
         if (!known) await setImmediate()
       }
@@ -54,12 +61,12 @@ export function healths({ deliveries, now, rules = BREAKER }: HealthOptions): He
 }
 
 function healthFrom(
-  documents: readonly DeliveryDocument[],
+  outcomes: readonly AttemptOutcome[][],
   { url, failingSince: recorded }: Judged,
   { now, rules }: { now: number; rules: BreakerRules },
 ): WebhookHealth {
-  const ended = documents
-    .flatMap(({ attemptLog }) => attemptLog.filter(isEnded))
+  const ended = outcomes
+    .flatMap(attempts => attempts.filter(isEnded))
     .filter(attempt => attempt.url === url && attempt.fault !== 'SERVICE')
     .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
     .slice(0, ATTEMPTS)
@@ -79,8 +86,8 @@ function healthFrom(
   }
 }
 
-type Ended = Attempt & { durationMs: number }
-const isEnded = (attempt: Attempt): attempt is Ended => attempt.durationMs !== null
+type Ended = AttemptOutcome & { durationMs: number }
+const isEnded = (attempt: AttemptOutcome): attempt is Ended => attempt.durationMs !== null
 
 const earlier = (a: string | null, b: string | null) => (a === null || b === null ? (a ?? b) : a < b ? a : b)
 
