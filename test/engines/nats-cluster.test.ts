@@ -12,6 +12,7 @@ import { findNats } from './src/find-nats.ts'
 const nats = await findNats()
 /** Nodes of a cluster must reach each other, which they do as local processes. */
 const program = nats.found && (nats.kind === 'path' || nats.kind === 'installed') ? nats : undefined
+const isOld = nats.found && nats.version?.major === 2 && nats.version.minor < 10
 const skipped = 'needs nats-server as a program, on the PATH or installed'
 
 describe.skipIf(!program)('a stream in a cluster', { timeout: 120_000, meta: { skipped } }, () => {
@@ -116,7 +117,11 @@ describe.skipIf(!program)('a stream in a cluster', { timeout: 120_000, meta: { s
     await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), { timeout: 30_000 })
   })
 
-  it('stores each message once and in order for two publishers that continue after the last one concurrently', async () => {
+  it('stores each message once and in order for two publishers that continue after the last one concurrently', async ({
+    skip,
+  }) => {
+    // Seen on 2.9.10: after these changes of the leader and the loss of a node, the other nodes stay without an answer.
+    if (isOld) skip('nats-server before 2.10 does not recover from it')
     const count = 480
     const message = (data: number) => ({ id: randomUUID(), subject: 'events.orders', data })
     const orders = Array.from({ length: count }, (_, index) => message(index + 1))
