@@ -9,7 +9,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { sharedRead } from './shared-read.ts'
+import { singleFlight } from './single-flight.ts'
 
 const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
 const MISSED_MESSAGES = 'gantry_missed_messages_total'
@@ -66,7 +66,7 @@ export function readModelMetrics(
 ): void {
   heldStreamMetrics(registry, stores.readModels, projectors)
   const readStates = readModelStates(stores)
-  const states = sharedRead(() => readStates(projectors).catch(() => []))
+  const states = singleFlight(() => readStates(projectors).catch(() => []))
   const gauge = (metric: string, help: string, measure: (state: ReadModelState) => number | undefined) =>
     new Gauge({
       name: metric,

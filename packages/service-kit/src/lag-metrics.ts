@@ -2,7 +2,7 @@ import { type EventStore, type Lag, lagAfter, listReadModels, MAX_READ, START } 
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
-import { sharedRead } from './shared-read.ts'
+import { singleFlight } from './single-flight.ts'
 
 interface Stores {
   eventStore: EventStore
@@ -63,8 +63,8 @@ export function logLag(
     return lagAfter(eventStore, position, now())
   }
   return {
-    ofRelay: sharedRead(() => lagOf(relay)),
-    ofProjectors: sharedRead(async () => {
+    ofRelay: singleFlight(() => lagOf(relay)),
+    ofProjectors: singleFlight(async () => {
       const known = (await listReadModels(readModels)).filter(({ name }) => projectors.includes(name))
       return Promise.all(known.map(async ({ name, checkpoint }) => ({ name, ...(await lagOf(checkpoint)) })))
     }),
@@ -121,7 +121,7 @@ export function consumerMetrics(
   { consumer, subjects, now }: { consumer: string; subjects: readonly string[]; now(): Date },
 ): ConsumerWatch {
   let current: { since: number; until: number } | undefined
-  const backlog = sharedRead(() => bus.backlog({ consumer, subjects }))
+  const backlog = singleFlight(() => bus.backlog({ consumer, subjects }))
   const seconds = () => {
     if (!current || performance.now() >= current.until) return 0
     return Math.max(0, now().getTime() - current.since) / 1_000

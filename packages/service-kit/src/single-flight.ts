@@ -1,5 +1,5 @@
 /** A read that callers share: a call while it runs gets the same result instead of another read. */
-export function sharedRead<Result>(read: () => Promise<Result>): () => Promise<Result> {
+export function singleFlight<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let reading: Promise<Result> | undefined
   return () => {
     reading ??= read().finally(() => {
