@@ -82,15 +82,6 @@ describe('indexes', () => {
     expect(keys).toContainEqual({ 'doc.pages': 1, 'doc.title': 1, live: 1 })
   })
 
-  it('include one of a field with the field that its documents are sorted by', async () => {
-    const { url, asked } = await server()
-    const sort = { field: 'pages', direction: 'desc' } as const
-    const shown = defineCollection<Book>({ ...books, sortedWithin: [{ of: 'title', sort }] })
-    await open(url).collection(shown).count({})
-    const keys = asked('createIndexes').flatMap(({ indexes }) => indexes.map(({ key }: Document) => key))
-    expect(keys).toContainEqual({ 'doc.title': 1, 'doc.pages': -1, live: 1, _id: 1 })
-  })
-
   it('of earlier releases are dropped', async () => {
     const kept = ['_id_', 'live_1__id_1', 'doc.title_1_live_1__id_1', 'doc.pages_1_doc.title_1_live_1']
     const former = ['live_1_doc.title_-1__id_1', 'doc.pages_1_live_1__id_1', 'doc.pages_-1_live_1__id_1']

@@ -41,24 +41,20 @@ async function dropVersionsBefore(db: Db, name: string, version: number): Promis
  * Every query has the condition `live`, which excludes tombstones. `live` is not the first field of the indexes of fields,
  * so that the server only considers indexes of fields that a query filters or sorts by. Scalar fields have an index per
  * direction because ties are sorted by ascending id in both. A page can then be read from the index in order, and a count
- * reads no documents. `sortedWithin` has indexes of two fields. Documents of a time are counted in an index of the validity, which replaces those of the end: of two
- * indexes that begin with the same field the server would choose either.
+ * reads no documents. Documents of a time are counted in an index of the validity, which replaces those of the end: of
+ * two indexes that begin with the same field the server would choose either.
  */
-function indexesOf({ fields, text = [], validity, sortedWithin = [] }: Definition): IndexDescription[] {
+function indexesOf({ fields, text = [], validity }: Definition): IndexDescription[] {
   const ofValidity = validity && { [`doc.${validity.to}`]: 1, [`doc.${validity.from}`]: 1, live: 1 }
   const ofFields = Object.entries(fields).flatMap(([field, kind]) => {
     if (field === validity?.to) return []
     const directions = kind === 'strings' ? ([1] as const) : ([1, -1] as const)
     return directions.map(direction => ({ key: { [`doc.${field}`]: direction, live: 1, _id: 1 } }) as const)
   })
-  const within = sortedWithin.map(({ of, sort: { field, direction } }) => ({
-    key: { [`doc.${of}`]: 1, [`doc.${field}`]: direction === 'asc' ? 1 : -1, live: 1, _id: 1 },
-  }))
   const ofTexts = [{ key: { parts: 1, live: 1 } }, { key: { searchableBy: 1, live: 1 } }] as const
   return [
     { key: { live: 1, _id: 1 } },
     ...ofFields,
-    ...within,
     ...(ofValidity ? [{ key: ofValidity }] : []),
     ...(text.length > 0 ? ofTexts : []),
   ]

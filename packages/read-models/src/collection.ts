@@ -31,11 +31,6 @@ export interface CollectionDefinition<D extends Document> {
    */
   validity?: { from: string; to: string }
   /**
-   * Queries with one value of `of` and this sort, where many documents have the same value: adapters of servers keep an index
-   * of both fields.
-   */
-  sortedWithin?: readonly { of: string; sort: Sort }[]
-  /**
    * Each generation has its own documents. Left out by services: the collection is then that of the live generation of its
    * group, see `group` of ReadModels. Generation 0 without a group.
    */

@@ -75,7 +75,6 @@ export const deliveries = defineCollection<DeliveryDocument>({
     line: 'string',
     turn: 'number',
   },
-  sortedWithin: [{ of: 'webhook', sort: { field: 'lastAttemptAt', direction: 'desc' } }],
 })
 
 /** When the scheduler has to handle the delivery: the time of the next attempt, or when the running one counts as lost. */
