@@ -122,6 +122,46 @@ export const logout = operation({
   responses: { 204: { description: 'Logged out' } },
 })
 
+export const Session = z
+  .object({
+    user: AuthenticatedUser,
+    scopes: z.array(Scope).meta({
+      description:
+        'What the credential may do: the scopes of the role; for an access token, those of them that the token has as well',
+    }),
+    credential: z.enum(['LOGIN', 'ACCESS_TOKEN', 'PLATFORM_JWT']),
+    accessToken: z
+      .object({ id: z.uuid(), name: z.string() })
+      .nullable()
+      .meta({ description: 'The access token, if the credential is one' }),
+    expiresAt: Timestamp.meta({ description: 'When the credential expires unless it is revoked before' }),
+  })
+  .meta({ id: 'Session' })
+export type Session = z.infer<typeof Session>
+
+export const getSession = operation({
+  ...part,
+  id: 'getSession',
+  method: 'GET',
+  path: '/session',
+  tag: 'Login',
+  summary: 'Get the caller and what their credential may do',
+  scope: 'authenticated',
+  responses: {
+    200: {
+      description: 'The user, with the kind, the scopes and the expiry of the credential of this request',
+      schema: Session,
+      example: {
+        user: me,
+        scopes: ['API_READ', 'API_WRITE'],
+        credential: 'ACCESS_TOKEN',
+        accessToken: { id: 'f1d3c0de-8b52-4e9f-8a44-3a2f4f6c1d22', name: 'deploy pipeline' },
+        expiresAt: '2027-02-19T09:30:00.000Z',
+      } satisfies Session,
+    },
+  },
+})
+
 const TokenPath = z.object({ id: Uuid })
 const token = {
   id: z.uuid(),

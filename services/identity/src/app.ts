@@ -23,6 +23,7 @@ import { publicEvents } from './public-events.ts'
 import { readModelRoutes } from './readmodel/readmodel.routes.ts'
 import { resealing, retiring } from './reseal.ts'
 import { respondersOf } from './responders.ts'
+import { sessionRoutes } from './session/session.routes.ts'
 import type { IdentitySettings } from './settings.ts'
 import { keysOf, rotationOf } from './signingkey/key-ring.ts'
 import type { Rotated } from './signingkey/keys.ts'
@@ -59,11 +60,7 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
   const { eventStore, readModels, bus, now, newId, encryptionKeys, process } = inClearText
   const { log } = process
   const metadata = (actor = 'identity') => ownMetadata(inClearText, actor)
-  const views = {
-    users: readModels.collection(users),
-    tokens: readModels.collection(tokens),
-    locks: readModels.collection(locks),
-  }
+  const views = viewsOf(inClearText)
   const projector = new Projector({
     ...inClearText,
     ...process,
@@ -108,6 +105,7 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
       const route = router(app, admit, inClearText, 'identity')
       const changing = { changeUser, ...views, passwords }
       loginRoutes(route, { ...changing, user, logins: loginsByUser, loginTokens: tokensOfLogins })
+      sessionRoutes(route, { user, token })
       tokenRoutes(route, { changeToken, ...views })
       userRoutes(route, { ...changing, lastLogin: loginsByUser.last, now })
       erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
@@ -132,3 +130,10 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
       rotation.rotate({ id: newId(), by: 'identity', compromised: false, ring: 'login' }),
   }
 }
+
+/** The read models that routes query. */
+const viewsOf = ({ readModels }: Pick<IdentityDependencies, 'readModels'>) => ({
+  users: readModels.collection(users),
+  tokens: readModels.collection(tokens),
+  locks: readModels.collection(locks),
+})

@@ -6,6 +6,7 @@ import { service } from '../src/gantry.ts'
 const REQUIRED: Record<string, string> = {
   'POST /login': 'public',
   'POST /logout': 'authenticated',
+  'GET /session': 'authenticated',
   'GET /apis': 'API_READ',
   'GET /apis/facets': 'API_READ',
   'POST /apis': 'API_WRITE',

@@ -1,4 +1,4 @@
-import { normalUsername, type Principal, ROLE_SCOPES, type Scope } from '@gantry/contracts'
+import { normalUsername, type Principal, ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
 import type { Collection } from '@gantry/read-models'
 import { decodeJwt } from 'jose'
 import { z } from 'zod'
@@ -39,12 +39,11 @@ export function authenticator(authentication: Authentication): Authenticate {
   const byAccessToken = async (secret: string): Promise<Principal> => {
     if (!isSecret(secret)) throw unauthenticated('the access token is malformed')
     const [found] = await tokens.list({ where: { hash: hashOf(secret) }, limit: 1 })
-    const state = found && (await token.load(found.doc.id)).state
-    if (state?.status !== 'Live') throw unauthenticated('the access token is unknown or revoked')
+    const state = await liveToken(token, found?.doc.id)
     const at = now().toISOString()
     const { id, scopes, validUntil } = state.record
     if (validUntil <= at) throw unauthenticated('the access token has expired')
-    const owner = await activeUser(state.userId)
+    const owner = await activeUser(user, state.userId)
     if (useIsDue(state.record, at)) noteUse(state, owner)
     return {
       ...principalOf(owner, scopes),
@@ -57,7 +56,7 @@ export function authenticator(authentication: Authentication): Authenticate {
 
   const byLoginToken = async (credential: string): Promise<Principal> => {
     const { userId, generation, expiresAt, credentialId } = await loginTokens.verify(credential)
-    const owner = await activeUser(userId)
+    const owner = await activeUser(user, userId)
     if (owner.generation !== generation) throw unauthenticated('the login token is revoked')
     return { ...principalOf(owner), kind: 'login', tokenId: null, credentialId, expiresAt }
   }
@@ -68,7 +67,7 @@ export function authenticator(authentication: Authentication): Authenticate {
     const [named] = Uuid.safeParse(idOrName).success
       ? []
       : await users.list({ where: { username: normalUsername(idOrName) }, limit: 1 })
-    const owner = await activeUser(named?.doc.id ?? idOrName)
+    const owner = await activeUser(user, named?.doc.id ?? idOrName)
     return {
       ...principalOf(owner),
       kind: 'platform',
@@ -78,25 +77,40 @@ export function authenticator(authentication: Authentication): Authenticate {
     }
   }
 
-  const activeUser = async (id: string): Promise<LiveUser> => {
-    const { state } = await user.load(id.toLowerCase())
-    if (state.status !== 'Live') throw unauthenticated('the user of the credential does not exist')
-    if (state.record.status === 'INACTIVE') throw unauthenticated('the user of the credential is inactive')
-    return state
-  }
-
   return async credential => {
     if (credential.startsWith(PREFIX)) return byAccessToken(credential)
     return issuerOf(credential) === GANTRY ? byLoginToken(credential) : byPlatformToken(credential)
   }
 }
 
-/** The user and their scopes: those of the role, reduced to those of the credential if it has its own. */
+/** The user of a credential, read from the log. @throws Refusal unauthenticated unless the user exists and is active */
+export async function activeUser(user: UserAggregate, id: string): Promise<LiveUser> {
+  const { state } = await user.load(id.toLowerCase())
+  if (state.status !== 'Live') throw unauthenticated('the user of the credential does not exist')
+  if (state.record.status === 'INACTIVE') throw unauthenticated('the user of the credential is inactive')
+  return state
+}
+
+/**
+ * An access token, read from the log.
+ * @param id undefined if no access token has the secret
+ * @throws Refusal unauthenticated unless the token exists and is not revoked
+ */
+export async function liveToken(token: TokenAggregate, id: string | undefined): Promise<LiveToken> {
+  const state = id === undefined ? undefined : (await token.load(id)).state
+  if (state?.status !== 'Live') throw unauthenticated('the access token is unknown or revoked')
+  return state
+}
+
+/** The scopes of a role, reduced to those of the credential if it has its own. */
+export const effectiveScopes = (role: Role, granted?: readonly Scope[]): Scope[] =>
+  ROLE_SCOPES[role].filter(scope => granted?.includes(scope) ?? true)
+
 const principalOf = ({ record }: LiveUser, granted?: readonly Scope[]) => ({
   userId: record.id,
   username: record.username,
   role: record.role,
-  scopes: ROLE_SCOPES[record.role].filter(scope => granted?.includes(scope) ?? true),
+  scopes: effectiveScopes(record.role, granted),
 })
 
 /** The issuer that an unverified token names, which selects how the token is verified. */

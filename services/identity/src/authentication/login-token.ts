@@ -20,15 +20,15 @@ const Claims = z.object({
   jti: z.string().optional(),
 })
 
-interface Session {
+interface LoginSubject {
   userId: string
   generation: number
 }
 
 export interface LoginTokens {
-  issue(session: Session): Promise<string>
+  issue(subject: LoginSubject): Promise<string>
   /** Checks signature and lifetime, but not whether the token was revoked. @throws Refusal unauthenticated */
-  verify(token: string): Promise<Session & { expiresAt: number; credentialId: string }>
+  verify(token: string): Promise<LoginSubject & { expiresAt: number; credentialId: string }>
 }
 
 export const loginTokens = ({

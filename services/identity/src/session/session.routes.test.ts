@@ -1,0 +1,99 @@
+import { type Principal, ROLE_SCOPES } from '@gantry/contracts'
+import { administrator } from '@gantry/service-kit/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hostIdentity, type IdentityHost, PASSWORD } from '../testing/identity-host.ts'
+
+let identity: IdentityHost
+let ada: { id: string; token: string }
+beforeEach(async () => {
+  identity = await hostIdentity()
+  const body = { username: 'ada', displayName: 'Ada Lovelace', role: 'ADMIN', password: PASSWORD }
+  const { id } = (await identity.as(administrator).post('/users', { body })).body
+  ada = { id, token: await identity.loginToken('ada') }
+})
+afterEach(() => identity.close())
+
+const session = (caller: string | Principal) => identity.as(caller).get('/session')
+const change = async (fields: object) => {
+  const body = { username: 'ada', displayName: 'Ada Lovelace', role: 'ADMIN', ...fields }
+  expect((await identity.as(administrator).put(`/users/${ada.id}`, { body })).status).toBe(200)
+}
+const accessToken = async () => {
+  const body = { name: 'pipeline', validityDays: 1, scopes: ['USER_READ', 'API_WRITE', 'API_READ'] }
+  return (await identity.as(ada.token).post('/accessTokens', { body })).body as { id: string; token: string }
+}
+/** The principal as a gateway still passes it while it has not heard of a change. */
+const principalOf = (token: string) => identity.host.service.authenticate(token)
+const user = () => ({
+  id: ada.id,
+  username: 'ada',
+  displayName: 'Ada Lovelace',
+  email: null,
+  role: 'ADMIN',
+  status: 'ACTIVE',
+})
+
+describe('the session', () => {
+  test('of a login token has the user, the scopes of the role and the end of the token', async () => {
+    const { status, headers, body } = await session(ada.token)
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        user: user(),
+        scopes: ROLE_SCOPES.ADMIN,
+        credential: 'LOGIN',
+        accessToken: null,
+        expiresAt: '2026-11-21T11:00:00.000Z',
+      },
+    })
+    expect(headers['cache-control']).toBe('no-store')
+  })
+
+  test('of an access token has its scopes, its id, its name and its end', async () => {
+    const { id, token } = await accessToken()
+    expect((await session(token)).body).toEqual({
+      user: user(),
+      scopes: ['API_READ', 'API_WRITE', 'USER_READ'],
+      credential: 'ACCESS_TOKEN',
+      accessToken: { id, name: 'pipeline' },
+      expiresAt: '2026-11-22T10:00:00.000Z',
+    })
+  })
+
+  test('of an access token has no scope that its user has lost', async () => {
+    const { token } = await accessToken()
+    await change({ role: 'USER' })
+    expect((await session(token)).body).toMatchObject({
+      user: { role: 'USER' },
+      scopes: ['API_READ', 'API_WRITE'],
+    })
+    await change({ role: 'NO_ACCESS' })
+    expect(await session(token)).toMatchObject({ status: 200, body: { scopes: [] } })
+  })
+
+  test('has the present role and its scopes although the principal is older than the change', async () => {
+    const { token } = await accessToken()
+    const [login, narrow] = [await principalOf(ada.token), await principalOf(token)]
+    await change({ role: 'BILLING_CONTACT' })
+    expect((await session(login)).body).toMatchObject({
+      user: { role: 'BILLING_CONTACT' },
+      scopes: ROLE_SCOPES.BILLING_CONTACT,
+    })
+    expect((await session(narrow)).body).toMatchObject({ scopes: ['API_READ'] })
+    await change({ role: 'GLOBAL_ADMIN' })
+    expect((await session(login)).body).toMatchObject({ scopes: ROLE_SCOPES.GLOBAL_ADMIN })
+  })
+
+  test('is refused at once to a revoked token, an inactive user and a deleted user', async () => {
+    const { id, token } = await accessToken()
+    const [login, narrow] = [await principalOf(ada.token), await principalOf(token)]
+    const refused = async (principal: Principal, detail: string) =>
+      expect((await session(principal)).body).toMatchObject({ status: 401, code: 'unauthenticated', detail })
+    await identity.as(ada.token).delete(`/accessTokens/${id}`)
+    await refused(narrow, 'the access token is unknown or revoked')
+    await change({ status: 'INACTIVE' })
+    await refused(login, 'the user of the credential is inactive')
+    await identity.as(administrator).delete(`/users/${ada.id}`)
+    await refused(login, 'the user of the credential does not exist')
+  })
+})
