@@ -82,7 +82,7 @@ async function processes(folder: string): Promise<Figure[]> {
     await atOnce(500, create)
     await measured('create an API', APIS, () => atOnce(APIS, n => create(n + 500)))
     await measured('read an API', READS, () => atOnce(READS, n => read(`/apis/${ids[n % ids.length]}`)))
-    await measured('list of ten APIs', LISTS, () => atOnce(LISTS, n => read(`/apis?page=${n % 20}`)))
+    await measured('list of ten APIs', LISTS, () => atOnce(LISTS, n => read(`/apis?page=${1 + (n % 20)}`)))
 
     const hook = {
       displayName: 'bench',
