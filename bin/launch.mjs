@@ -14,7 +14,8 @@ const PROGRAMS = {
   // `gantry` without a script, and its help.
   '': ['packages/operations/src/main.ts'],
   '--help': ['packages/operations/src/main.ts', '--help'],
-  start: ['services/standalone/src/main.ts'],
+  start: ['services/standalone/src/main.ts', '--build-console'],
+  console: ['services/console/src/main.ts'],
   rebuild: ['packages/operations/src/main.ts', 'rebuild'],
   backup: ['packages/operations/src/main.ts', 'backup'],
   restore: ['packages/operations/src/main.ts', 'restore'],

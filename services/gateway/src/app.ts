@@ -5,6 +5,7 @@ import type { Admit } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { admission } from './admission.ts'
+import { webConsole } from './console.ts'
 import { documentation } from './documentation.ts'
 import { eventSchemaRoutes } from './event-schemas.ts'
 import { eventStream } from './event-stream.ts'
@@ -88,6 +89,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         ...(counts && { store: counts.Store }),
       })
       await documentation(app, settings.PUBLIC_URL)
+      await webConsole(app)
       eventSchemaRoutes(app, { admit, root: settings.PUBLIC_URL ?? app.prefix })
       endStreams = eventStream(app, {
         publicUrl: settings.PUBLIC_URL,

@@ -2,6 +2,7 @@ import { DataFolderRefused, DiskFull, isFull } from '@gantry/embedded'
 import { metricsServer, serverOptions } from '@gantry/gateway'
 import { NotListening, runProcess } from '@gantry/hosting'
 import { SettingsRefused } from '@gantry/service-kit'
+import { startConsoleBuild } from './console-build.ts'
 import { settingsSchema } from './settings.ts'
 import { openStandalone } from './standalone.ts'
 
@@ -39,7 +40,8 @@ await runProcess({
   environment: process.env,
   server: serverOptions,
   second: metricsServer,
-  open: openStandalone,
+  open: context =>
+    openStandalone(context, process.argv.includes('--build-console') ? startConsoleBuild : undefined),
   startFailure(error) {
     const message = messageOf(error)
     return message && `gantry: ${message}`

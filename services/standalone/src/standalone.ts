@@ -17,9 +17,10 @@ const POLL_MS = 20
 
 /**
  * The parts of the standalone process: the five services on the embedded stores of a data folder.
+ * @param onReady called once, when the process is ready
  * @throws DataFolderRefused, DiskFull
  */
-export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
+export function openStandalone(given: ProcessContext<Settings>, onReady = () => {}): ProcessParts {
   const settings = withPublicUrl(given.settings)
   const context = { ...given, settings }
   const { log } = context
@@ -31,7 +32,7 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
     },
   })
   const { folder, composed } = openedOn(context, disk)
-  const shown = terminal(settings, folder.path)
+  const shown = terminal(settings, folder.path, onReady)
   const { services, identity, dependencies } = composed
   const { bus, readModels } = dependencies
   const edge = gateway({ ...dependencies, ...dependencies.process }, settings)

@@ -22,8 +22,11 @@ export const showAdministrator = ({
     `  password  ${password === undefined ? 'as in GANTRY_ADMIN_PASSWORD' : `${bold(password)}   ${faint('shown this once: note it down')}`}`,
   )
 
-/** Shows the progress of the process from now on. */
-export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string): Terminal {
+/**
+ * Shows the progress of the process from now on.
+ * @param onReady called after the process has said that it is ready
+ */
+export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string, onReady: () => void): Terminal {
   const startedAt = performance.now()
   return {
     waitsFor: waiting => print(`waits for ${waiting}`),
@@ -32,9 +35,10 @@ export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string): Ter
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
       print(
         '',
-        `Gantry runs at ${bold(url)} ${faint(`(ready in ${seconds} s)`)}`,
-        `  documentation  ${url}/docs`,
-        `  data           ${dataFolder}`,
+        `Gantry runs at ${bold(`${url}/console`)} ${faint(`(ready in ${seconds} s)`)}`,
+        `  REST interface  ${url}`,
+        `  documentation   ${url}/docs`,
+        `  data            ${dataFolder}`,
         '',
         'Try next:',
         `  curl -i ${url}/login -H 'content-type: application/json' -d '{"username":"…","password":"…"}'`,
@@ -42,6 +46,7 @@ export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string): Ter
         '',
         faint('Ctrl-C stops it; nothing is lost.'),
       )
+      onReady()
     },
     stops(signal) {
       if (process.stdout.isTTY) print('', `${signal}: finishing open requests`)

@@ -64,7 +64,7 @@ async function cruised(
     {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.mjs', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json'],
     },
   )
   if (typeof output === 'string') throw new TypeError('dependency-cruiser gave a text')

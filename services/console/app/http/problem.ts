@@ -1,0 +1,77 @@
+import type { Schemas } from './schemas.ts'
+
+/** A field of a request body, e.g. `tags/0`, with what is wrong with it. */
+export interface FieldError {
+  field: string
+  message: string
+}
+
+interface ProblemDetails {
+  /** Status of the response; 0 without a usable response. */
+  status: number
+  code: string
+  title: string
+  detail: string
+  requestId?: string | undefined
+  errors?: readonly FieldError[] | undefined
+  retryAfterSeconds?: number | undefined
+}
+
+/** A request that failed: the problem of the response (RFC 9457), or why there is no usable response. */
+export class RequestFailed extends Error {
+  readonly problem: ProblemDetails
+  constructor(problem: ProblemDetails) {
+    super(problem.title)
+    this.name = 'RequestFailed'
+    this.problem = problem
+  }
+}
+
+/** What a person can do about a problem, by its code or its status. */
+const ADVICE: Readonly<Record<string, string>> = {
+  unreachable: 'Check the network connection. The page tries again when the connection is back.',
+  'no-answer': 'The service is slow or overloaded. Try again in a moment.',
+  'invalid-response':
+    'A proxy between this page and the service may have answered instead. Reload the page, or ask the operator.',
+  401: 'Sign in again.',
+  403: 'Ask an administrator for the missing right, or use an access token that has it.',
+  404: 'It may have been deleted. Go back to the list and look for it there.',
+  409: 'Somebody else may have changed it. Look at the current state and try again.',
+  412: 'Compare your changes with the current state, then save again.',
+  429: 'Wait a moment and try again.',
+  500: 'Try again. If it happens again, give the request id to the operator.',
+  503: 'A part of the service is unavailable at the moment. Try again in some seconds.',
+}
+
+/** What to do about a failed request, as a sentence; undefined if the fields of a form say it. */
+export const adviceOn = ({ status, code }: ProblemDetails): string | undefined =>
+  ADVICE[code] ?? ADVICE[status]
+
+/** The problem of a response that is not a success. */
+export function problemOf(response: Response, body: unknown): ProblemDetails {
+  const retryAfter = Number(response.headers.get('retry-after'))
+  const known = {
+    status: response.status,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
+  }
+  if (!isProblem(body))
+    return {
+      ...known,
+      code: 'invalid-response',
+      title: 'The response cannot be read',
+      detail: `The response with status ${response.status} is not from the service.`,
+    }
+  const { code, title, detail, requestId, errors } = body
+  return { ...known, code, title, detail, requestId, errors }
+}
+
+const isProblem = (body: unknown): body is Schemas['Problem'] =>
+  typeof body === 'object' && body !== null && 'code' in body && 'title' in body
+
+/** Any thrown value as a problem, so that every error is shown in the same way. */
+export function asProblem(error: unknown): ProblemDetails {
+  if (error instanceof RequestFailed) return error.problem
+  const detail = error instanceof Error ? error.message : String(error)
+  return { status: 0, code: 'console-error', title: 'The console has a defect', detail }
+}

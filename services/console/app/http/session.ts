@@ -1,0 +1,83 @@
+import { useSyncExternalStore } from 'react'
+import type { Schemas, Scope } from './schemas.ts'
+
+const KEY = 'gantry.session'
+
+/** Who is signed in, with the token that requests carry. */
+export interface Session {
+  token: string
+  user: Schemas['AuthenticatedUser']
+  scopes: readonly Scope[]
+  /** Milliseconds since 1970; null without an end. */
+  expiresAt: number | null
+  /** `login` came from a password, which can be asked for again; `token` is a pasted access token. */
+  kind: 'login' | 'token'
+}
+
+/** Resolves a waiting request: true after a new token, false if the person has signed out instead. */
+type Waiting = (renewed: boolean) => void
+
+let current = read()
+let refused: string | undefined
+let waiting: Waiting[] = []
+const listeners = new Set<() => void>()
+
+/**
+ * The session of this tab. It is kept in sessionStorage: another tab signs in on its own, and closing the tab ends it.
+ */
+export const session = {
+  current: (): Session | undefined => current,
+  /** The token that the service has refused; the dialog for a new login is shown while it is the current one. */
+  refusedToken: (): string | undefined => (refused === current?.token ? refused : undefined),
+  begin(next: Session) {
+    current = next
+    refused = undefined
+    sessionStorage.setItem(KEY, JSON.stringify(next))
+    settle(true)
+  },
+  end() {
+    current = undefined
+    sessionStorage.removeItem(KEY)
+    settle(false)
+  },
+  /** Waits for a token other than the refused one. Resolves with false when the person signs out instead. */
+  renewed(token: string): Promise<boolean> {
+    if (current?.token !== token) return Promise.resolve(current !== undefined)
+    refused = token
+    notify()
+    return new Promise(resolve => waiting.push(resolve))
+  },
+  subscribe(listener: () => void) {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+
+function read(): Session | undefined {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? 'null') ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function notify() {
+  for (const listener of listeners) listener()
+}
+
+function settle(renewed: boolean) {
+  const settled = waiting
+  waiting = []
+  for (const resolve of settled) resolve(renewed)
+  notify()
+}
+
+/** The session; undefined when nobody is signed in. */
+export const useSession = (): Session | undefined => useSyncExternalStore(session.subscribe, session.current)
+
+/** The token that the service has refused, while nobody has signed in again. */
+export const useRefusedToken = (): string | undefined =>
+  useSyncExternalStore(session.subscribe, session.refusedToken)
+
+/** Whether the session allows operations with a scope. Actions that it does not allow are absent. */
+export const useAllowed = (scope: Scope): boolean => useSession()?.scopes.includes(scope) ?? false

@@ -1,0 +1,30 @@
+import { Text } from '@mantine/core'
+
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const DAYS_MS = 30 * 86_400_000
+
+/** A time as text: relative to now within 30 days, otherwise as a date. */
+export function timeText(at: string, now = Date.now()): string {
+  const difference = Date.parse(at) - now
+  if (Math.abs(difference) > DAYS_MS) return absolute.format(Date.parse(at))
+  const [unit, milliseconds] = UNITS.find(([, size]) => Math.abs(difference) >= size) ?? ['second', 1_000]
+  return relative.format(Math.trunc(difference / milliseconds), unit)
+}
+
+/** A time of the REST interface. The exact time is in its title. */
+export function Time({ at }: { at: string }) {
+  return (
+    <Text span inherit>
+      <time dateTime={at} title={`${absolute.format(Date.parse(at))} (${at})`}>
+        {timeText(at)}
+      </time>
+    </Text>
+  )
+}

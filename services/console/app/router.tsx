@@ -1,0 +1,71 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { readApiSearch } from './apis/search.ts'
+import { CONSOLE_PATH } from './http/place.ts'
+import { session } from './http/session.ts'
+import { NotFound, PageFailed } from './shell/page-states.tsx'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: (search: Record<string, unknown>): { next?: string } =>
+    typeof search.next === 'string' && search.next.startsWith('/') && !search.next.startsWith('//')
+      ? { next: search.next }
+      : {},
+  component: lazyRouteComponent(() => import('./login/login-page.tsx'), 'LoginPage'),
+})
+
+/** All pages but the login. They are read on demand, so that the first one is small. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  beforeLoad({ location }) {
+    if (!session.current()) throw redirect({ to: '/login', search: { next: location.href } })
+  },
+  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+})
+
+const home = createRoute({
+  getParentRoute: () => inside,
+  path: '/',
+  beforeLoad() {
+    throw redirect({ to: '/apis', replace: true })
+  },
+})
+
+const apis = createRoute({
+  getParentRoute: () => inside,
+  path: '/apis',
+  validateSearch: readApiSearch,
+  component: lazyRouteComponent(() => import('./apis/list-page.tsx'), 'ApisPage'),
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/list-page.tsx'), 'WebhooksPage'),
+})
+
+const tree = root.addChildren([login, inside.addChildren([home, apis, webhooks])])
+
+export const router = createRouter({
+  routeTree: tree,
+  basepath: CONSOLE_PATH,
+  defaultErrorComponent: PageFailed,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

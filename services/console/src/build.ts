@@ -1,0 +1,108 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+
+const CONSOLE = join(import.meta.dirname, '..')
+const ROOT = join(CONSOLE, '../..')
+const APP = join(CONSOLE, 'app')
+/** The folder of all builds. Its file `current` names the folder of the one that the gateway serves. */
+const BUILDS = join(ROOT, '.cache/console')
+const POINTER = join(BUILDS, 'current')
+
+/**
+ * Builds the console unless its sources are built already, and makes the result the one that the gateway serves. An
+ * interrupted build leaves the former one in place. Other builds are removed.
+ * @returns whether something was built
+ * @throws an error of Vite when the sources do not compile
+ */
+export async function buildConsole(): Promise<boolean> {
+  const key = keyOfSources()
+  if (existsSync(join(BUILDS, key, 'index.html'))) {
+    await pointTo(key)
+    return false
+  }
+  const unfinished = join(BUILDS, `${key}.${randomUUID()}`)
+  await bundle(unfinished)
+  await compress(join(unfinished, 'assets'))
+  await rename(unfinished, join(BUILDS, key)).catch(error => {
+    // Another process has finished the same build.
+    if (!existsSync(join(BUILDS, key, 'index.html'))) throw error
+  })
+  await pointTo(key)
+  await removeOthers(key)
+  return true
+}
+
+/** The digest of everything that a build depends on. */
+function keyOfSources(): string {
+  const hash = createHash('sha256')
+  const files = globSync('**/*', { cwd: APP, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+    .sort()
+  for (const path of [...files, join(import.meta.dirname, 'build.ts'), join(CONSOLE, 'package.json')])
+    hash.update(path.slice(ROOT.length)).update('\0').update(readFileSync(path)).update('\0')
+  const lockfile = join(ROOT, 'package-lock.json')
+  if (existsSync(lockfile)) hash.update(readFileSync(lockfile))
+  return hash.digest('hex').slice(0, 16)
+}
+
+async function bundle(outDir: string): Promise<void> {
+  // Loaded here, because a start with a finished build does not need it.
+  const { build } = await import('vite')
+  await build({
+    configFile: false,
+    root: APP,
+    // Relative, because the path of the console is known only to the gateway.
+    base: './',
+    logLevel: 'warn',
+    // JSX without the development runtime, whatever NODE_ENV is.
+    mode: 'production',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2023',
+      // A data: URL would need a wider content security policy.
+      assetsInlineLimit: 0,
+      // Larger than every chunk: test/console checks the size of the first page.
+      chunkSizeWarningLimit: 1_000,
+      modulePreload: { polyfill: false },
+      rolldownOptions: {
+        // The libraries mark their modules for servers that render React. A bundle for browsers ignores the marks.
+        onLog: (level, entry, log) => {
+          if (entry.code !== 'MODULE_LEVEL_DIRECTIVE') log(level, entry)
+        },
+      },
+    },
+  })
+}
+
+/** Writes a compressed file beside each, which the gateway serves to browsers. */
+async function compress(folder: string): Promise<void> {
+  const compressed = promisify(gzip)
+  const write = async (name: string) => {
+    const path = join(folder, name)
+    await writeFile(
+      `${path}.gz`,
+      await compressed(await readFile(path), { level: constants.Z_BEST_COMPRESSION }),
+    )
+  }
+  await Promise.all((await readdir(folder)).map(write))
+}
+
+async function pointTo(key: string): Promise<void> {
+  await mkdir(BUILDS, { recursive: true })
+  if ((await readFile(POINTER, 'utf8').catch(() => '')) === key) return
+  const next = `${POINTER}.${randomUUID()}`
+  await writeFile(next, key)
+  await rename(next, POINTER)
+}
+
+async function removeOthers(key: string): Promise<void> {
+  const others = (await readdir(BUILDS)).filter(name => name !== 'current' && name !== key)
+  await Promise.all(others.map(name => rm(join(BUILDS, name), { recursive: true, force: true })))
+}

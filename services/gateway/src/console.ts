@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import staticFiles from '@fastify/static'
+import { Refusal } from '@gantry/contracts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { html } from './html.ts'
+
+/** Where `services/console/src/build.ts` puts builds. */
+const BUILDS = join(import.meta.dirname, '../../../.cache/console')
+
+/**
+ * Mantine and the virtualised lists set inline styles. The images of APIs are shown from blob: URLs, because their requests
+ * carry a token.
+ */
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' blob: data:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': POLICY,
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+}
+/** The names of assets contain a digest of their content. */
+const YEAR_MS = 365 * 24 * 60 * 60 * 1_000
+const REFRESH_S = 2
+
+/**
+ * Serves the web console at /console. Its own paths, such as /console/apis, are answered with its page. Until it is built
+ * the page says so, with 503.
+ * @param builds folder of the builds; its file `current` names the served one
+ */
+export async function webConsole(app: FastifyInstance, builds = BUILDS): Promise<void> {
+  const root = `${app.prefix}/console/`
+  const page = async (_request: FastifyRequest, reply: FastifyReply) => {
+    const text = pageOf(builds)
+    reply.headers(PAGE_HEADERS)
+    if (text === undefined)
+      return reply.code(503).header('retry-after', String(REFRESH_S)).send(building().markup)
+    // Relative URLs of the page start at the console, whatever path it is opened with.
+    return reply.send(text.replace('<head>', `<head><base href="${root}">`))
+  }
+  await app.register(async scope => {
+    await scope.register(staticFiles, { root: builds, serve: false, preCompressed: true })
+    scope.get('/console', page)
+    scope.get('/console/*', page)
+    scope.get('/console/assets/:file', async (request, reply) => {
+      const { file } = request.params as { file: string }
+      const build = currentBuild(builds)
+      // A name with other characters is not one that Vite has chosen.
+      if (!build || !/^[\w-]+(\.[\w-]+)+$/.test(file)) throw new Refusal('not-found')
+      return reply.sendFile(join(build, 'assets', file), { maxAge: YEAR_MS, immutable: true })
+    })
+  })
+}
+
+function currentBuild(builds: string): string | undefined {
+  try {
+    return readFileSync(join(builds, 'current'), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function pageOf(builds: string): string | undefined {
+  const build = currentBuild(builds)
+  if (build === undefined) return undefined
+  try {
+    return readFileSync(join(builds, build, 'index.html'), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+const building = () => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="${REFRESH_S}">
+<title>Gantry</title>
+<style>body { font: 16px/1.5 system-ui, sans-serif; margin: 20vh auto; max-width: 32rem; padding: 0 1rem; color-scheme: light dark }</style>
+</head>
+<body>
+<main>
+<h1>Gantry</h1>
+<p role="status">The web console is being built. This takes some seconds after the first start. The page opens it as soon as it is ready.</p>
+<p>If this page stays, build it with <code>npm run console</code>.</p>
+</main>
+</body>
+</html>
+`
