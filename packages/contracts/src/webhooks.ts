@@ -235,11 +235,16 @@ const DeliveryPage = pageOf(DeliveryRecord, 'DeliveryPage')
 const deliveryQuery = z.object({
   ...paging(sortable, 'createdAt,desc'),
   status: DeliveryStatus.optional(),
+  eventType: text(100, 1)
+    .optional()
+    .meta({ description: 'Deliveries of events of this type; TEST for tests' }),
   eventId: Uuid.optional().meta({ description: 'Deliveries of this event' }),
   api: Uuid.optional().meta({
     description:
       'Deliveries of events whose data name this API; only of event types whose scope the caller has',
   }),
+  from: Instant.optional().meta({ description: 'Earliest time of creation, inclusive' }),
+  to: Instant.optional().meta({ description: 'Latest time of creation, exclusive' }),
 })
 
 const example = {

@@ -237,6 +237,33 @@ describe.concurrent('the history', () => {
     ;(await admin.get(all, { api: 'petstore' })).refused(400)
   })
 
+  test('is filtered by event type and by time of creation', async () => {
+    const { webhook } = await subscribe(['API_CREATED', 'API_VERSION_CREATED'])
+    const path = `/webhooks/${webhook.id}/requests`
+    const api = await createApi()
+    await createVersion(api)
+    const read = async (query: Record<string, string>) =>
+      (await admin.get(path, { size: 100, ...query })).as<Page<Delivery>>(200).content
+    const records = await eventually(async () => {
+      const found = await read({ api: api.id })
+      expect(found).toHaveLength(2)
+      return found
+    })
+    const own = (found: Delivery[]) =>
+      records.map(({ id }) => id).filter(id => found.some(is => is.id === id))
+    const those = async (query: Record<string, string>) => own(await read(query))
+    const created = records.filter(({ eventType }) => eventType === 'API_CREATED')
+    expect(await those({ eventType: 'API_CREATED' })).toEqual(own(created))
+    expect(await those({ eventType: 'API_CREATED', api: api.id })).toEqual(own(created))
+    expect(await those({ eventType: 'API_DELETED', api: api.id })).toEqual([])
+    const last = records.map(({ createdAt }) => createdAt).toSorted()[1] ?? ''
+    expect(await those({ to: last })).toEqual(own(records.filter(({ createdAt }) => createdAt < last)))
+    const latest = own(records.filter(({ createdAt }) => createdAt >= last))
+    expect(await those({ from: last.replace('Z', '+00:00') })).toEqual(latest)
+    expect(await those({ from: last, to: last })).toEqual([])
+    ;(await admin.get(path, { from: 'yesterday' })).refused(400)
+  })
+
   test('is kept after the webhook was deleted, and its pending deliveries are CANCELLED', async () => {
     const pending = await retrying('SUBSCRIPTION_DELETED')
     ;(await admin.delete(`/webhooks/${pending.webhook.id}`)).is(204)

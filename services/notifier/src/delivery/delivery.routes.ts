@@ -77,10 +77,8 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   })
 
   const list = async (where: Record<string, Condition>, query: Paging, caller: Principal) => {
-    const { status, eventId, api } = query
-    const ofApi = api === undefined ? {} : { api, ...readableBy(caller) }
     const { items, total } = await deliveries.documents.find(
-      listing(query, { ...where, status, eventId, ...ofApi }),
+      listing(query, { ...where, ...conditions(query, caller) }),
     )
     const content = items.map(({ doc }) => deliveryRecord(doc, caller))
     return page(content, total, query)
@@ -92,11 +90,23 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   }
 }
 
+function conditions({ status, eventType, eventId, api, from, to }: Paging, caller: Principal) {
+  const ofType = api === undefined ? eventType : readableTypes(caller, eventType)
+  return { status, eventId, api, eventType: ofType, createdAt: range(from, to) }
+}
+
 /** Condition for deliveries whose payload the caller may read: a filter by its content would reveal the content. */
-function readableBy({ scopes }: Principal): Record<string, Condition> {
+function readableTypes({ scopes }: Principal, eventType: string | undefined): Condition | undefined {
   const types = Object.keys(EVENT_TYPES)
   const readable = types.filter(type => mayReadEvent(scopes, type))
-  return readable.length === types.length ? {} : { eventType: { in: readable } }
+  if (eventType !== undefined) return { in: readable.filter(type => type === eventType) }
+  return readable.length === types.length ? undefined : { in: readable }
+}
+
+/** Condition for times from one, inclusive, to another, exclusive. */
+function range(from: string | undefined, to: string | undefined): Condition | undefined {
+  if (from === undefined && to === undefined) return undefined
+  return { ...(from !== undefined && { gte: from }), ...(to !== undefined && { lt: to }) }
 }
 
 interface Paging {
@@ -104,6 +114,9 @@ interface Paging {
   size: number
   sort: { field: string; direction: 'asc' | 'desc' }[]
   status?: string | undefined
+  eventType?: string | undefined
   eventId?: string | undefined
   api?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
 }
