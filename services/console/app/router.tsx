@@ -10,6 +10,7 @@ import { readApiSearch } from './apis/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
 import { NotFound, PageFailed } from './shell/page-states.tsx'
+import { readNewWebhookSearch, readWebhookSearch, readWebhooksSearch } from './webhooks/search.ts'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
@@ -51,10 +52,25 @@ const apis = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks',
+  validateSearch: readWebhooksSearch,
   component: lazyRouteComponent(() => import('./webhooks/list-page.tsx'), 'WebhooksPage'),
 })
 
-const tree = root.addChildren([login, inside.addChildren([home, apis, webhooks])])
+const newWebhook = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/new',
+  validateSearch: readNewWebhookSearch,
+  component: lazyRouteComponent(() => import('./webhooks/new-page.tsx'), 'NewWebhookPage'),
+})
+
+const webhook = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId',
+  validateSearch: readWebhookSearch,
+  component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+})
+
+const tree = root.addChildren([login, inside.addChildren([home, apis, webhooks, newWebhook, webhook])])
 
 export const router = createRouter({
   routeTree: tree,

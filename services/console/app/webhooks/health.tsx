@@ -1,0 +1,74 @@
+import { Badge, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Time } from '../parts/time.tsx'
+import { STATES, stateOf } from './state.ts'
+import type { Webhook } from './webhook-queries.ts'
+
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+
+/** A share of attempts as text; a dash without an attempt. */
+export const rateText = (rate: number | null | undefined): string =>
+  rate == null ? '–' : percent.format(rate)
+
+/** A duration as text; a dash without an attempt. */
+export function latencyText(milliseconds: number | null | undefined): string {
+  if (milliseconds == null) return '–'
+  if (milliseconds < 1) return '< 1 ms'
+  return milliseconds < 10_000
+    ? `${whole.format(milliseconds)} ms`
+    : `${whole.format(milliseconds / 1_000)} s`
+}
+
+/** The state of a webhook as a badge. */
+export function StateBadge({ webhook }: { webhook: Webhook }) {
+  const { label, color } = STATES[stateOf(webhook)]
+  return (
+    <Badge variant="dot" color={color} tt="none" fw={500} style={{ flexShrink: 0 }}>
+      {label}
+    </Badge>
+  )
+}
+
+/** The figures of the latest attempts. */
+export function HealthFigures({ webhook: { health } }: { webhook: Webhook }) {
+  const attempts = health?.attempts ?? 0
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+      <Figure name="Success rate" value={rateText(health?.successRate)}>
+        {attempts === 0 ? 'No attempts to this URL yet' : `Of the latest ${attempts} attempts`}
+      </Figure>
+      <Figure name="95th percentile" value={latencyText(health?.p95LatencyMs)}>
+        Time of an attempt
+      </Figure>
+      <Figure
+        name="Failing since"
+        value={
+          health?.failingSince ? <Time at={health.failingSince} /> : attempts === 0 ? '–' : 'Not failing'
+        }
+      >
+        {health?.failingSince
+          ? `${health.consecutiveFailures} failed ${health.consecutiveFailures === 1 ? 'attempt' : 'attempts'} in a row`
+          : 'Failed attempts since the last success: 0'}
+      </Figure>
+    </SimpleGrid>
+  )
+}
+
+function Figure({ name, value, children }: { name: string; value: ReactNode; children: ReactNode }) {
+  return (
+    <Paper withBorder p="sm">
+      <Stack gap={2}>
+        <Text size="sm" c="dimmed">
+          {name}
+        </Text>
+        <Group fz="xl" fw={600} lh={1.3}>
+          {value}
+        </Group>
+        <Text size="xs" c="dimmed">
+          {children}
+        </Text>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,78 @@
+import '../more-styles.ts'
+import { Anchor, Breadcrumbs, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import { DeliveryList } from './deliveries/delivery-list.tsx'
+import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
+import { StateBadge } from './health.tsx'
+import { Overview } from './overview.tsx'
+import { type Webhook, webhookQuery } from './webhook-queries.ts'
+
+const route = getRouteApi('/inside/webhooks/$webhookId')
+
+/** The page of a webhook: its overview, deliveries, recoveries and history. */
+export function WebhookPage() {
+  const { webhookId } = route.useParams()
+  const webhook = useQuery(webhookQuery(webhookId))
+  return (
+    <Stack>
+      <Breadcrumbs component="nav" aria-label="Breadcrumbs">
+        <Anchor component={Link} to="/webhooks">
+          Webhooks
+        </Anchor>
+        <Text>{webhook.data?.body.displayName ?? 'Webhook'}</Text>
+      </Breadcrumbs>
+      <Group>
+        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+          {webhook.data?.body.displayName ?? 'Webhook'}
+        </Title>
+        {webhook.data && <StateBadge webhook={webhook.data.body} />}
+      </Group>
+      {webhook.isPending && <Loading what="the webhook" />}
+      {webhook.isError && (
+        <ProblemPanel
+          what="The webhook cannot be shown"
+          error={webhook.error}
+          onRetry={() => webhook.refetch()}
+        />
+      )}
+      {webhook.data && <WebhookTabs webhook={webhook.data.body} />}
+    </Stack>
+  )
+}
+
+function WebhookTabs({ webhook }: { webhook: Webhook }) {
+  const webhookId = webhook.id
+  const { tab = 'overview' } = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <Tabs
+      value={tab}
+      onChange={value =>
+        navigate({ search: { tab: value === 'overview' ? undefined : (value as typeof tab) }, replace: true })
+      }
+      keepMounted={false}
+    >
+      <Tabs.List mb="md">
+        <Tabs.Tab value="overview">Overview</Tabs.Tab>
+        <Tabs.Tab value="deliveries">Deliveries</Tabs.Tab>
+        <Tabs.Tab value="recoveries">Recoveries</Tabs.Tab>
+        <Tabs.Tab value="history">History</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="overview">
+        <Overview webhook={webhook} />
+      </Tabs.Panel>
+      <Tabs.Panel value="deliveries">
+        <DeliveryList webhookId={webhookId} />
+      </Tabs.Panel>
+      <Tabs.Panel value="recoveries">
+        <RecoveryPanel webhookId={webhookId} />
+      </Tabs.Panel>
+      <Tabs.Panel value="history">
+        <Text>{webhookId}</Text>
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
