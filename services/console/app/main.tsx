@@ -1,5 +1,5 @@
 import './styles.ts'
-import { createTheme, MantineProvider } from '@mantine/core'
+import { Alert, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
@@ -16,13 +16,22 @@ const theme = createTheme({
   respectReducedMotion: true,
   fontFamily: 'system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, monospace',
+  // The colours of alerts have too little contrast with their backgrounds for text.
+  components: { Alert: Alert.extend({ styles: { title: { color: 'var(--mantine-color-text)' } } }) },
+})
+
+/** Dimmed text with the contrast that WCAG 2 AA asks for. */
+const variables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: { '--mantine-color-dimmed': 'var(--mantine-color-gray-7)' },
+  dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-1)' },
 })
 
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no element with the id root')
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
         <Notifications position="bottom-right" />
         <RouterProvider router={router} />

@@ -1,12 +1,17 @@
 import '../more-styles.ts'
-import { Anchor, Button, Group, Stack, Table, Title } from '@mantine/core'
+import { Button, Group, Pagination, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { Loading } from '../parts/states.tsx'
-import { latencyText, rateText, StateBadge } from './health.tsx'
-import { webhooksQuery } from './webhook-queries.ts'
+import { Empty, Loading } from '../parts/states.tsx'
+import { WebhookTable } from './list-table.tsx'
+import { countsOf, listed, ROWS } from './listing.ts'
+import type { WebhookState } from './search.ts'
+import { STATES } from './state.ts'
+import { type Webhook, webhooksQuery } from './webhook-queries.ts'
+
+const route = getRouteApi('/inside/webhooks')
 
 /** The webhooks with their health. */
 export function WebhooksPage() {
@@ -18,9 +23,7 @@ export function WebhooksPage() {
         <Title order={1} size="h2">
           Webhooks
         </Title>
-        {mayChange && (
-          <Button renderRoot={props => <Link to="/webhooks/new" {...props} />}>New webhook</Button>
-        )}
+        {mayChange && <CreationLink />}
       </Group>
       {list.isPending && <Loading what="the webhooks" />}
       {list.isError && (
@@ -30,24 +33,90 @@ export function WebhooksPage() {
           onRetry={() => list.refetch()}
         />
       )}
-      <Table>
-        <Table.Tbody>
-          {list.data?.webhooks.map(webhook => (
-            <Table.Tr key={webhook.id}>
-              <Table.Td>
-                <Anchor component={Link} to="/webhooks/$webhookId" params={{ webhookId: webhook.id }}>
-                  {webhook.displayName}
-                </Anchor>
-              </Table.Td>
-              <Table.Td>
-                <StateBadge webhook={webhook} />
-              </Table.Td>
-              <Table.Td>{rateText(webhook.health?.successRate)}</Table.Td>
-              <Table.Td>{latencyText(webhook.health?.p95LatencyMs)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      {list.data?.webhooks.length === 0 && <Guidance />}
+      {list.data && list.data.webhooks.length > 0 && <FilteredList webhooks={list.data.webhooks} />}
+      {list.data && list.data.total > list.data.webhooks.length && (
+        <Text size="sm">
+          These are the first {list.data.webhooks.length} of {list.data.total} webhooks by name. The filters
+          apply to these.
+        </Text>
+      )}
     </Stack>
+  )
+}
+
+const CreationLink = () => (
+  <Button renderRoot={props => <Link to="/webhooks/new" {...props} />}>New webhook</Button>
+)
+
+function Guidance() {
+  const mayChange = useAllowed('WEBHOOKS_WRITE')
+  return (
+    <Empty title="No webhooks yet">
+      <Stack align="center" maw={520}>
+        <Text inherit>
+          A webhook sends a signed HTTP request to a URL of yours whenever something happens: an API is
+          created, changed or deployed, a subscription begins, a configuration changes. Failed deliveries are
+          repeated, and everything that was sent can be looked up here.
+        </Text>
+        {mayChange ? <CreationLink /> : <Text inherit>Your role does not allow creating one.</Text>}
+      </Stack>
+    </Empty>
+  )
+}
+
+function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const counts = countsOf(webhooks, search.search)
+  const found = listed(webhooks, search)
+  const pages = Math.ceil(found.length / ROWS)
+  const page = Math.min(search.page ?? 1, Math.max(pages, 1))
+  const states = Object.entries(STATES).map(([value, { label }]) => ({
+    value,
+    label: `${label} (${counts.get(value as WebhookState) ?? 0})`,
+  }))
+  const filter = (changes: { search?: string | undefined; state?: WebhookState | undefined }) =>
+    navigate({ search: ({ page: _, ...previous }) => ({ ...previous, ...changes }), replace: true })
+  return (
+    <>
+      <Group>
+        <TextInput
+          type="search"
+          aria-label="Search webhooks"
+          placeholder="Name, URL or event type"
+          w={{ base: '100%', sm: 280 }}
+          defaultValue={search.search ?? ''}
+          onChange={event => filter({ search: event.currentTarget.value || undefined })}
+        />
+        <SegmentedControl
+          aria-label="State"
+          value={search.state ?? 'all'}
+          onChange={value => filter({ state: value === 'all' ? undefined : (value as WebhookState) })}
+          data={[{ value: 'all', label: 'All' }, ...states]}
+          style={{ maxWidth: '100%', overflowX: 'auto' }}
+        />
+      </Group>
+      <Text size="sm" role="status">
+        {found.length === 1 ? '1 webhook' : `${found.length} webhooks`}
+      </Text>
+      {found.length === 0 ? (
+        <Empty title="No webhook matches">
+          <Button variant="default" onClick={() => navigate({ search: {} })}>
+            Show all webhooks
+          </Button>
+        </Empty>
+      ) : (
+        <WebhookTable webhooks={found.slice((page - 1) * ROWS, page * ROWS)} />
+      )}
+      {pages > 1 && (
+        <Pagination
+          total={pages}
+          value={page}
+          onChange={next => navigate({ search: previous => ({ ...previous, page: next }) })}
+          getControlProps={control => ({ 'aria-label': `${control} page` })}
+        />
+      )}
+    </>
   )
 }

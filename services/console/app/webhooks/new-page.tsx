@@ -1,10 +1,47 @@
-import { Title } from '@mantine/core'
+import '../more-styles.ts'
+import { Anchor, Breadcrumbs, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { answer, client } from '../http/client.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import { Creation } from './creation.tsx'
+import { eventTypesQuery } from './webhook-queries.ts'
 
-/** Creates a webhook in steps. */
+const route = getRouteApi('/inside/webhooks/new')
+
+/** Creates a webhook in steps. With an API in the URL, the event types of APIs are selected at the beginning. */
 export function NewWebhookPage() {
+  const { api: id = '' } = route.useSearch()
+  const types = useQuery(eventTypesQuery)
+  const api = useQuery({
+    queryKey: ['apis', 'one', id, 'body'],
+    enabled: id !== '',
+    queryFn: ({ signal }) =>
+      answer(client.GET('/apis/{api_id}', { params: { path: { api_id: id } }, signal })),
+  })
+  const failed = [types, api].find(({ isError }) => isError)
+  const ready = types.data && (id === '' || api.data)
   return (
-    <Title order={1} size="h2">
-      New webhook
-    </Title>
+    <Stack maw={820}>
+      <Breadcrumbs component="nav" aria-label="Breadcrumbs">
+        <Anchor component={Link} to="/webhooks">
+          Webhooks
+        </Anchor>
+        <Text>New webhook</Text>
+      </Breadcrumbs>
+      <Title order={1} size="h2">
+        New webhook
+      </Title>
+      {failed && (
+        <ProblemPanel
+          what="The creation cannot begin"
+          error={failed.error}
+          onRetry={() => Promise.all([types.refetch(), id !== '' && api.refetch()])}
+        />
+      )}
+      {!failed && !ready && <Loading what="the event types" />}
+      {ready && <Creation api={api.data} types={types.data} />}
+    </Stack>
   )
 }

@@ -1,7 +1,154 @@
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  DataList,
+  Group,
+  Paper,
+  SimpleGrid,
+  Stack,
+  Text,
+  Title,
+} from '@mantine/core'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useAllowed } from '../http/session.ts'
+import { Time } from '../parts/time.tsx'
+import { FORMATS } from './draft.ts'
+import { EditForm } from './edit-form.tsx'
 import { HealthFigures } from './health.tsx'
-import type { Webhook } from './webhook-queries.ts'
+import { OwnerName } from './owner-name.tsx'
+import { SecretState } from './secret-state.tsx'
+import { TestDelivery } from './test-delivery.tsx'
+import type { TaggedWebhook, Webhook } from './webhook-queries.ts'
 
-/** What a webhook does, and how well. */
-export function Overview({ webhook }: { webhook: Webhook }) {
-  return <HealthFigures webhook={webhook} />
+const route = getRouteApi('/inside/webhooks/$webhookId')
+
+/** What a webhook does and how well, or the form that changes it. */
+export function Overview({ current }: { current: TaggedWebhook }) {
+  const { edit = false } = route.useSearch()
+  const navigate = route.useNavigate()
+  const mayChange = useAllowed('WEBHOOKS_WRITE')
+  const webhook = current.body
+  if (edit && mayChange)
+    return <EditForm current={current} onDone={() => navigate({ search: {}, replace: true })} />
+  return (
+    <Stack>
+      <Warnings webhook={webhook} />
+      <HealthFigures webhook={webhook} />
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Section title="Details">
+          <Details webhook={webhook} />
+        </Section>
+        <Stack>
+          <Section title="Signing secret">
+            <SecretState webhook={webhook} />
+          </Section>
+          {mayChange && (
+            <Section title="Test">
+              <TestDelivery webhookId={webhook.id} />
+            </Section>
+          )}
+        </Stack>
+      </SimpleGrid>
+    </Stack>
+  )
 }
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Paper>
+  )
+}
+
+function Details({ webhook }: { webhook: Webhook }) {
+  const items: [string, ReactNode][] = [
+    [
+      'URL',
+      <Code key="url" style={{ overflowWrap: 'anywhere' }}>
+        {webhook.url}
+      </Code>,
+    ],
+    ['Name', webhook.name],
+    [
+      'Event types',
+      <Group key="types" gap={4}>
+        {webhook.eventTypes.map(type => (
+          <Badge key={type} variant="default" tt="none" fw={500} ff="monospace">
+            {type}
+          </Badge>
+        ))}
+      </Group>,
+    ],
+    ['Order', webhook.ordered ? 'The events of a resource one after another' : 'In any order'],
+    ['Format', FORMATS[webhook.format].label],
+    ['Owner', <OwnerName key="owner" id={webhook.owner} />],
+    ['Created', <Time key="created" at={webhook.createdAt} />],
+    ['Changed', <Time key="changed" at={webhook.updatedAt} />],
+    ['Id', <Code key="id">{webhook.id}</Code>],
+  ]
+  return (
+    <DataList orientation="horizontal" labelWidth={100}>
+      {items.map(([label, value]) => (
+        <DataList.Item key={label}>
+          <DataList.ItemLabel>{label}</DataList.ItemLabel>
+          <DataList.ItemValue>{value}</DataList.ItemValue>
+        </DataList.Item>
+      ))}
+    </DataList>
+  )
+}
+
+/** Why the webhook does not deliver, and what to do about it. */
+function Warnings({ webhook: { active, disabledReason, health } }: { webhook: Webhook }) {
+  if (!active)
+    return (
+      <Alert
+        color="yellow"
+        title={disabledReason ? 'The service has made this webhook inactive' : 'Inactive'}
+      >
+        <Stack gap="xs">
+          {disabledReason && <Text size="sm">{reasonText(disabledReason)}</Text>}
+          <Text size="sm">
+            It receives no events. After it is activated, a recovery delivers the events that it has missed.
+          </Text>
+        </Stack>
+      </Alert>
+    )
+  if (!health?.failingSince) return null
+  return (
+    <Alert color="red" title="The latest attempts have failed">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">
+          {health.circuit === 'OPEN'
+            ? 'After many failures in a row, attempts are paused for a while.'
+            : 'Failed deliveries are tried again with growing pauses.'}{' '}
+          The deliveries show what the endpoint has answered. If the URL is wrong, correct it: the next
+          attempt of each delivery uses the new one.
+        </Text>
+        <Button
+          size="xs"
+          variant="default"
+          renderRoot={props => (
+            <Link from="/webhooks/$webhookId" to="." search={{ tab: 'deliveries' }} {...props} />
+          )}
+        >
+          Show the deliveries
+        </Button>
+      </Stack>
+    </Alert>
+  )
+}
+
+const reasonText = (reason: string): string =>
+  reason === 'owner-lacks-scope'
+    ? 'Its owner may not read one of its event types any more, or cannot sign in. Give the user the role back, or transfer the webhook to another owner, then activate it.'
+    : `Reason: ${reason}`

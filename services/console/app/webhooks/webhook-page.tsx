@@ -2,13 +2,16 @@ import '../more-styles.ts'
 import { Anchor, Breadcrumbs, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useAllowed } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
+import { WebhookActions } from './actions.tsx'
 import { DeliveryList } from './deliveries/delivery-list.tsx'
 import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
 import { StateBadge } from './health.tsx'
+import { WebhookHistory } from './history.tsx'
 import { Overview } from './overview.tsx'
-import { type Webhook, webhookQuery } from './webhook-queries.ts'
+import { type TaggedWebhook, webhookQuery } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks/$webhookId')
 
@@ -16,6 +19,7 @@ const route = getRouteApi('/inside/webhooks/$webhookId')
 export function WebhookPage() {
   const { webhookId } = route.useParams()
   const webhook = useQuery(webhookQuery(webhookId))
+  const mayChange = useAllowed('WEBHOOKS_WRITE')
   return (
     <Stack>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
@@ -24,11 +28,14 @@ export function WebhookPage() {
         </Anchor>
         <Text>{webhook.data?.body.displayName ?? 'Webhook'}</Text>
       </Breadcrumbs>
-      <Group>
-        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-          {webhook.data?.body.displayName ?? 'Webhook'}
-        </Title>
-        {webhook.data && <StateBadge webhook={webhook.data.body} />}
+      <Group justify="space-between">
+        <Group>
+          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+            {webhook.data?.body.displayName ?? 'Webhook'}
+          </Title>
+          {webhook.data && <StateBadge webhook={webhook.data.body} />}
+        </Group>
+        {webhook.data && mayChange && <WebhookActions current={webhook.data} />}
       </Group>
       {webhook.isPending && <Loading what="the webhook" />}
       {webhook.isError && (
@@ -38,13 +45,13 @@ export function WebhookPage() {
           onRetry={() => webhook.refetch()}
         />
       )}
-      {webhook.data && <WebhookTabs webhook={webhook.data.body} />}
+      {webhook.data && <WebhookTabs current={webhook.data} />}
     </Stack>
   )
 }
 
-function WebhookTabs({ webhook }: { webhook: Webhook }) {
-  const webhookId = webhook.id
+function WebhookTabs({ current }: { current: TaggedWebhook }) {
+  const webhookId = current.body.id
   const { tab = 'overview' } = route.useSearch()
   const navigate = route.useNavigate()
   return (
@@ -62,7 +69,7 @@ function WebhookTabs({ webhook }: { webhook: Webhook }) {
         <Tabs.Tab value="history">History</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="overview">
-        <Overview webhook={webhook} />
+        <Overview current={current} />
       </Tabs.Panel>
       <Tabs.Panel value="deliveries">
         <DeliveryList webhookId={webhookId} />
@@ -71,7 +78,7 @@ function WebhookTabs({ webhook }: { webhook: Webhook }) {
         <RecoveryPanel webhookId={webhookId} />
       </Tabs.Panel>
       <Tabs.Panel value="history">
-        <Text>{webhookId}</Text>
+        <WebhookHistory webhookId={webhookId} />
       </Tabs.Panel>
     </Tabs>
   )

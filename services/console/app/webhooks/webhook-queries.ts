@@ -4,6 +4,11 @@ import type { Schemas } from '../http/schemas.ts'
 
 export type Webhook = Schemas['Webhook']
 
+export interface TaggedWebhook {
+  body: Webhook
+  etag: string
+}
+
 /** Health changes with every attempt. */
 const HEALTH_MS = 10_000
 const PAGE_SIZE = 100

@@ -1,0 +1,26 @@
+import { useState } from 'react'
+
+/**
+ * The `Idempotency-Key` of a form: the same content keeps its key until `done`, so that repeating a submission whose
+ * response was lost creates nothing twice.
+ */
+export function useIdempotencyKey() {
+  const [keys] = useState(() => {
+    let content: string | undefined
+    let key = ''
+    return {
+      for(body: unknown): string {
+        const text = JSON.stringify(body)
+        if (text !== content) {
+          content = text
+          key = crypto.randomUUID()
+        }
+        return key
+      },
+      done() {
+        content = undefined
+      },
+    }
+  })
+  return keys
+}

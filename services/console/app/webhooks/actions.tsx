@@ -1,0 +1,94 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { queries } from '../http/queries.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { draftOf, updateOf } from './draft.ts'
+import { useDeletion, useUpdate } from './webhook-changes.ts'
+import type { TaggedWebhook } from './webhook-queries.ts'
+
+const route = getRouteApi('/inside/webhooks/$webhookId')
+
+/** What a person with the scope can do with a webhook. */
+export function WebhookActions({ current }: { current: TaggedWebhook }) {
+  const { body: webhook, etag } = current
+  const update = useUpdate(webhook.id)
+  const switchTo = (active: boolean) =>
+    update.mutate(
+      { update: { ...updateOf(draftOf(webhook)), active }, etag },
+      {
+        onSuccess: () =>
+          notifications.show({
+            message: active ? 'The webhook is active' : 'The webhook is inactive',
+          }),
+      },
+    )
+  return (
+    <>
+      <Group gap="xs">
+        <Button
+          variant="default"
+          renderRoot={props => (
+            <Link
+              to="/webhooks/$webhookId"
+              params={{ webhookId: webhook.id }}
+              search={{ edit: true }}
+              {...props}
+            />
+          )}
+        >
+          Edit
+        </Button>
+        <Button variant="default" loading={update.isPending} onClick={() => switchTo(!webhook.active)}>
+          {webhook.active ? 'Deactivate' : 'Activate'}
+        </Button>
+        <Deletion current={current} />
+      </Group>
+      {update.isError && (
+        <div style={{ flexBasis: '100%' }}>
+          <ProblemPanel
+            what={webhook.active ? 'The webhook is still active' : 'The webhook is still inactive'}
+            error={update.error}
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+function Deletion({ current: { body: webhook, etag } }: { current: TaggedWebhook }) {
+  const navigate = route.useNavigate()
+  const [asking, { open, close }] = useDisclosure()
+  const deletion = useDeletion(webhook.id)
+  const remove = async () => {
+    await deletion.mutateAsync(etag)
+    notifications.show({ message: `${webhook.displayName} is deleted` })
+    await navigate({ to: '/webhooks' })
+    queries.removeQueries({ queryKey: ['webhooks', 'one', webhook.id] })
+    queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })
+  }
+  return (
+    <>
+      <Button variant="default" c="red" onClick={open}>
+        Delete
+      </Button>
+      {asking && (
+        <ConfirmDialog
+          onClose={close}
+          title={`Delete ${webhook.displayName}?`}
+          action="Delete the webhook"
+          color="red"
+          onConfirm={remove}
+          failed="The webhook was not deleted"
+        >
+          <Text size="sm">
+            Its pending deliveries are cancelled. Its past deliveries and its history stay readable. A
+            deletion cannot be taken back.
+          </Text>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}

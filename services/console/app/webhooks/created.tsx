@@ -1,0 +1,67 @@
+import { Alert, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Schemas } from '../http/schemas.ts'
+import { SecretPanel } from './secret-panel.tsx'
+import { SignatureGuide } from './signature-guide.tsx'
+import { TestDelivery } from './test-delivery.tsx'
+
+/** The last step of the creation: the secret, how to verify signatures, and a test. */
+export function Created({ webhook }: { webhook: Schemas['NewWebhook'] }) {
+  return (
+    <Stack>
+      <Alert color="teal" role="status" title={`${webhook.displayName} is created`}>
+        {webhook.active
+          ? 'It receives events from now on.'
+          : 'It is inactive: it receives only tests until it is activated.'}
+      </Alert>
+      <Section title="Keep the secret">
+        <SecretPanel webhook={webhook} />
+      </Section>
+      <Section title="Send a test">
+        <Text size="sm">
+          A delivery with the event type TEST is sent to {webhook.url} once. Its result appears here.
+        </Text>
+        <TestDelivery webhookId={webhook.id} />
+      </Section>
+      <Section title="Verify signatures in the receiver">
+        <SignatureGuide />
+      </Section>
+      <Group justify="flex-end">
+        <Button
+          renderRoot={props => (
+            <Link
+              to="/webhooks/$webhookId"
+              params={{ webhookId: webhook.id }}
+              search={{ edit: true }}
+              {...props}
+            />
+          )}
+          variant="default"
+        >
+          Edit it
+        </Button>
+        <Button
+          renderRoot={props => (
+            <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} {...props} />
+          )}
+        >
+          Open the webhook
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,144 @@
+import { Alert, Button, Code, Group, Stack, Stepper, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { answer, client } from '../http/client.ts'
+import { queries } from '../http/queries.ts'
+import type { Schemas } from '../http/schemas.ts'
+import { session } from '../http/session.ts'
+import { useIdempotencyKey } from '../parts/idempotency.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Created } from './created.tsx'
+import { type Draft, inputOf } from './draft.ts'
+import { EndpointFields } from './endpoint-fields.tsx'
+import { EventPicker } from './event-picker.tsx'
+import { fieldErrors } from './field-errors.ts'
+
+const route = getRouteApi('/inside/webhooks/new')
+
+interface CreationProps {
+  /** The API whose page has led here. */
+  api: Schemas['Api'] | undefined
+  types: readonly Schemas['EventType'][]
+}
+
+/** The steps of the creation. What was typed stays when a step or a request fails. */
+export function Creation({ api, types }: CreationProps) {
+  const { step = 'events' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [draft, setDraft] = useState(() => firstDraft(api, types))
+  const [refused, setRefused] = useState(false)
+  const keys = useIdempotencyKey()
+  const create = useMutation({
+    mutationFn: () => {
+      const body = inputOf(draft)
+      const header = { 'Idempotency-Key': keys.for(body) }
+      return answer(client.POST('/webhooks', { params: { header }, body }))
+    },
+    onSuccess: () => {
+      keys.done()
+      queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })
+    },
+  })
+  const goTo = (next: typeof step) =>
+    navigate({ search: { api: api?.id, step: next === 'events' ? undefined : next } })
+  const chosen = draft.eventTypes.length > 0
+  const change = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes })
+  // Without event types the address of the second step shows the first one.
+  const active = create.data ? 2 : step === 'endpoint' && chosen ? 1 : 0
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (create.data) return
+    if (active === 1) create.mutate()
+    else if (chosen) goTo('endpoint')
+    else setRefused(true)
+  }
+  const typesError = refused && !chosen ? 'select at least one' : fieldErrors(create.error).eventTypes
+  return (
+    <form onSubmit={submit}>
+      <Stepper
+        active={active}
+        onStepClick={index => goTo(index === 0 ? 'events' : 'endpoint')}
+        allowNextStepsSelect={false}
+        size="sm"
+        iconSize={28}
+      >
+        <Stepper.Step label="What to hear" allowStepSelect={active === 1}>
+          <Stack>
+            <Title order={2} size="h4">
+              Which events should it receive?
+            </Title>
+            {api && <AboutApi api={api} />}
+            <EventPicker
+              selected={draft.eventTypes}
+              onChange={eventTypes => change({ eventTypes })}
+              error={typesError}
+            />
+            <Buttons>
+              <Button type="submit">Continue</Button>
+            </Buttons>
+          </Stack>
+        </Stepper.Step>
+        <Stepper.Step label="Where to send">
+          <Stack>
+            <Title order={2} size="h4">
+              Where should they be sent?
+            </Title>
+            <EndpointFields draft={draft} onChange={change} error={create.error} />
+            {create.isError && <ProblemPanel what="The webhook was not created" error={create.error} />}
+            <Buttons>
+              <Button variant="default" onClick={() => goTo('events')}>
+                Back
+              </Button>
+              <Button type="submit" loading={create.isPending}>
+                Create the webhook
+              </Button>
+            </Buttons>
+          </Stack>
+        </Stepper.Step>
+        <Stepper.Step label="Verify and test">
+          {create.data && <Created webhook={create.data} />}
+        </Stepper.Step>
+      </Stepper>
+    </form>
+  )
+}
+
+/** Stays at the lower edge of the window while the step is longer than it. */
+function Buttons({ children }: { children: ReactNode }) {
+  return (
+    <Group
+      justify="flex-end"
+      py="sm"
+      pos="sticky"
+      bottom={0}
+      bg="var(--mantine-color-body)"
+      style={{ borderTop: '1px solid var(--mantine-color-default-border)', zIndex: 1 }}
+    >
+      {children}
+    </Group>
+  )
+}
+
+function AboutApi({ api }: { api: Schemas['Api'] }) {
+  return (
+    <Alert title={`Events of APIs are selected for ${api.displayName}`}>
+      A webhook receives the events of all APIs. The receiver of this one can keep those whose data name the
+      id <Code>{api.id}</Code>.
+    </Alert>
+  )
+}
+
+function firstDraft(api: CreationProps['api'], types: CreationProps['types']): Draft {
+  const scopes = session.current()?.scopes ?? []
+  const ofApis = types.filter(({ name, scope }) => name.startsWith('API_') && scopes.includes(scope))
+  return {
+    displayName: api ? `Events of ${api.displayName}` : '',
+    name: '',
+    url: '',
+    eventTypes: api ? ofApis.map(({ name }) => name) : [],
+    ordered: false,
+    format: 'STANDARD',
+    active: true,
+  }
+}

@@ -1,0 +1,19 @@
+import { Code, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answer, client } from '../http/client.ts'
+import { useAllowed, useSession } from '../http/session.ts'
+
+/** The name of a user; the id for a session that may not read users. */
+export function OwnerName({ id }: { id: string | null }) {
+  const own = useSession()?.user
+  const mayRead = useAllowed('USER_READ')
+  const user = useQuery({
+    queryKey: ['users', 'name', id],
+    enabled: mayRead && id !== null && id !== own?.id,
+    queryFn: ({ signal }) =>
+      answer(client.GET('/users/{user_id}', { params: { path: { user_id: id ?? '' } }, signal })),
+  })
+  if (id === null) return <Text inherit>Unknown</Text>
+  if (id === own?.id) return <Text inherit>{own.displayName} (you)</Text>
+  return user.data ? <Text inherit>{user.data.displayName}</Text> : <Code>{id}</Code>
+}

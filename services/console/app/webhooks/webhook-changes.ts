@@ -1,0 +1,53 @@
+import { useMutation } from '@tanstack/react-query'
+import { answer, client, tagged } from '../http/client.ts'
+import { queries } from '../http/queries.ts'
+import type { Schemas } from '../http/schemas.ts'
+import { useIdempotencyKey } from '../parts/idempotency.ts'
+import { webhookQuery } from './webhook-queries.ts'
+
+/** Everything that was read about webhooks may have changed. */
+const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
+
+interface WebhookChange {
+  update: Schemas['WebhookUpdate']
+  /** Entity tag of the state that the change is based on. */
+  etag: string
+}
+
+/** Changes a webhook unless somebody else has changed it since it was read. */
+export const useUpdate = (webhookId: string) =>
+  useMutation({
+    mutationFn: ({ update, etag }: WebhookChange) => {
+      const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
+      return tagged(client.PUT('/webhooks/{webhook_id}', { params, body: update }))
+    },
+    onSuccess: readAgain,
+  })
+
+/** Deletes a webhook unless somebody else has changed it since it was read. */
+export const useDeletion = (webhookId: string) =>
+  useMutation({
+    mutationFn: (etag: string) => {
+      const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
+      return answer(client.DELETE('/webhooks/{webhook_id}', { params }))
+    },
+  })
+
+/** Makes a new secret. Repeating it after a lost response does not make another one. */
+export function useRotation(webhookId: string) {
+  const keys = useIdempotencyKey()
+  return useMutation({
+    mutationFn: () => {
+      const header = { 'Idempotency-Key': keys.for(webhookId) }
+      const params = { path: { webhook_id: webhookId }, header }
+      return answer(client.POST('/webhooks/{webhook_id}/rotateSecret', { params }))
+    },
+    onSuccess: () => {
+      keys.done()
+      return readAgain()
+    },
+  })
+}
+
+/** The present state of a webhook, read now. */
+export const readNow = (webhookId: string) => queries.fetchQuery({ ...webhookQuery(webhookId), staleTime: 0 })
