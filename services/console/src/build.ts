@@ -59,8 +59,9 @@ async function bundle(outDir: string): Promise<void> {
     // Relative, because the path of the console is known only to the gateway.
     base: './',
     logLevel: 'warn',
-    // JSX without the development runtime, whatever NODE_ENV is.
     mode: 'production',
+    // Without the development runtime, whatever NODE_ENV is: React has none in a production build.
+    oxc: { jsx: { development: false } },
     define: { 'process.env.NODE_ENV': '"production"' },
     build: {
       outDir,
