@@ -13,11 +13,11 @@ test('the login page says that a password is wrong and keeps the user name', asy
   await page.getByRole('textbox', { name: 'Password' }).fill('wrong')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('alert', { name: 'You are not signed in' }).waitFor()
-  expect(await page.getByLabel('User name').inputValue()).toBe('admin')
+  expect(await page.getByRole('textbox', { name: 'User name' }).inputValue()).toBe('admin')
 })
 
 test('the login page is accessible', async ({ page }) => {
   await page.goto(`${url}/console`)
-  await page.getByRole('heading', { name: 'Gantry' }).waitFor()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await checkPage(page, 'login')
 })

@@ -49,7 +49,7 @@ test.beforeEach(({ skip }) => skip(inject('browser') === '', HOW_TO_HAVE_CHROMIU
 /** Signs in with the form. @param path page of the console that opens then, e.g. /webhooks */
 export async function signIn(page: Page, path = '/apis', username = 'admin', password = inject('password')) {
   await page.goto(`${url}/console${path}`)
-  await page.getByLabel('User name').fill(username)
+  await page.getByRole('textbox', { name: 'User name' }).fill(username)
   await page.getByRole('textbox', { name: 'Password' }).fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Areas' }).waitFor()

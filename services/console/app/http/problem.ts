@@ -29,11 +29,24 @@ export class RequestFailed extends Error {
 
 /** What a person can do about a problem, by its code or its status. */
 const ADVICE: Readonly<Record<string, string>> = {
-  unreachable: 'Check the network connection. The page tries again when the connection is back.',
+  unreachable: 'Check the network connection, then try again.',
   'no-answer': 'The service is slow or overloaded. Try again in a moment.',
   'invalid-response':
     'A proxy between this page and the service may have answered instead. Reload the page, or ask the operator.',
-  401: 'Sign in again.',
+  'gateway-failed': 'The service may be restarting. Try again in some seconds.',
+  'console-error': 'Reload the page. If it happens again, tell the operator what you did.',
+  'wrong-credentials': 'Check the user name and the password. Upper and lower case matter.',
+  'not-a-token': 'Copy the whole token again.',
+  'other-user': 'Sign in as the same user, or sign out first.',
+  'sso-login-only': 'Sign in with an access token.',
+  'user-inactive': 'Ask an administrator to activate the user.',
+  'api-name-taken': 'Choose another name.',
+  'version-name-taken': 'Choose another name.',
+  'username-taken': 'Choose another name.',
+  'last-administrator': 'Make another user a global administrator first.',
+  'request-in-progress': 'The same request is still running. Wait a moment and try again.',
+  'webhook-inactive': 'Activate the webhook first.',
+  401: 'Sign in again, or use a token that is valid.',
   403: 'Ask an administrator for the missing right, or use an access token that has it.',
   404: 'It may have been deleted. Go back to the list and look for it there.',
   409: 'Somebody else may have changed it. Look at the current state and try again.',
@@ -49,21 +62,36 @@ export const adviceOn = ({ status, code }: ProblemDetails): string | undefined =
 
 /** The problem of a response that is not a success. */
 export function problemOf(response: Response, body: unknown): ProblemDetails {
+  if (!isProblem(body)) return unreadable(response)
+  const { code, title, detail, requestId, errors } = body
+  return { ...headersOf(response), code, title, detail, requestId, errors }
+}
+
+/** The problem of a response that is not from the service, e.g. the page of a proxy. */
+export function unreadable(response: Response): ProblemDetails {
+  const known = headersOf(response)
+  if ([502, 503, 504].includes(response.status))
+    return {
+      ...known,
+      code: 'gateway-failed',
+      title: 'The service is unavailable',
+      detail: `A proxy between this page and the service answered with status ${response.status}.`,
+    }
+  return {
+    ...known,
+    code: 'invalid-response',
+    title: 'The response cannot be read',
+    detail: `The response with status ${response.status} is not from the service.`,
+  }
+}
+
+function headersOf(response: Response) {
   const retryAfter = Number(response.headers.get('retry-after'))
-  const known = {
+  return {
     status: response.status,
     requestId: response.headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
   }
-  if (!isProblem(body))
-    return {
-      ...known,
-      code: 'invalid-response',
-      title: 'The response cannot be read',
-      detail: `The response with status ${response.status} is not from the service.`,
-    }
-  const { code, title, detail, requestId, errors } = body
-  return { ...known, code, title, detail, requestId, errors }
 }
 
 const isProblem = (body: unknown): body is Schemas['Problem'] =>

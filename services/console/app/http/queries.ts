@@ -3,11 +3,16 @@ import { RequestFailed } from './problem.ts'
 
 const RETRIES = 2
 const FRESH_MS = 5_000
+/** Longer waits are shown with the time at which the person can try again. */
+const LONGEST_WAIT_S = 3
 
 /** Failures that may be over a moment later. Reads are sent again on their own; changes are not. */
-const isPassing = (error: unknown) =>
-  error instanceof RequestFailed &&
-  (error.problem.code === 'unreachable' || [429, 502, 503, 504].includes(error.problem.status))
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof RequestFailed)) return false
+  const { code, status, retryAfterSeconds = 0 } = error.problem
+  if (retryAfterSeconds > LONGEST_WAIT_S) return false
+  return code === 'unreachable' || [429, 502, 503, 504].includes(status)
+}
 
 /** The cache of everything that the console has read. It is emptied when the person signs out. */
 export const queries = new QueryClient({
@@ -17,7 +22,7 @@ export const queries = new QueryClient({
       retry: (failures, error) => failures < RETRIES && isPassing(error),
       retryDelay: (failures, error) => {
         const seconds = error instanceof RequestFailed ? error.problem.retryAfterSeconds : undefined
-        return Math.min(seconds ? seconds * 1_000 : 500 * 2 ** failures, 10_000)
+        return seconds ? seconds * 1_000 : 500 * 2 ** failures
       },
     },
     // A change is sent also when the browser believes to be offline, so that its failure is shown.

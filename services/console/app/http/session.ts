@@ -8,10 +8,12 @@ export interface Session {
   token: string
   user: Schemas['AuthenticatedUser']
   scopes: readonly Scope[]
-  /** Milliseconds since 1970; null without an end. */
-  expiresAt: number | null
-  /** `login` came from a password, which can be asked for again; `token` is a pasted access token. */
-  kind: 'login' | 'token'
+  /** `LOGIN` came from a password, which can be asked for again. Others were pasted. */
+  credential: Schemas['Session']['credential']
+  /** The name of the access token, if the token is one. */
+  tokenName?: string | undefined
+  /** Milliseconds since 1970 by the clock of this machine. */
+  expiresAt: number
 }
 
 /** Resolves a waiting request: true after a new token, false if the person has signed out instead. */
@@ -29,11 +31,17 @@ export const session = {
   current: (): Session | undefined => current,
   /** The token that the service has refused; the dialog for a new login is shown while it is the current one. */
   refusedToken: (): string | undefined => (refused === current?.token ? refused : undefined),
+  /** Begins a session, and sends the waiting requests again. */
   begin(next: Session) {
-    current = next
+    keep(next)
     refused = undefined
-    sessionStorage.setItem(KEY, JSON.stringify(next))
     settle(true)
+  },
+  /** Replaces what is known of the current token. A token that is no longer the current one changes nothing. */
+  update(next: Session) {
+    if (next.token !== current?.token) return
+    keep(next)
+    notify()
   },
   end() {
     current = undefined
@@ -59,6 +67,11 @@ function read(): Session | undefined {
   } catch {
     return undefined
   }
+}
+
+function keep(next: Session) {
+  current = next
+  sessionStorage.setItem(KEY, JSON.stringify(next))
 }
 
 function notify() {

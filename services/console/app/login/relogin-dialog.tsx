@@ -1,13 +1,17 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, getDefaultZIndex, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useState } from 'react'
 import { type Session, useRefusedToken, useSession } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { signInWithPassword, signInWithToken, signOut } from './sign-in.ts'
+import { SlowNotice } from '../parts/slow.tsx'
+import { continueSession, isByPassword, signOut } from './sign-in.ts'
 
 const ASKED_BEFORE_MS = 5 * 60_000
-/** Longest delay of a browser's timer. */
-const LONGEST_MS = 2 ** 31 - 1
+/** Time between two looks at the clock. A timer alone is late after the machine has slept. */
+const LOOK_MS = 15_000
+
+/** Keeps Escape in this dialog from closing a dialog below it, whose input would be lost. */
+const KEEPS_ESCAPE = { 'data-mantine-stop-propagation': 'true' }
 
 /**
  * Asks for the password five minutes before the session ends, and when the service has refused its token. The page below
@@ -16,19 +20,27 @@ const LONGEST_MS = 2 ** 31 - 1
 export function ReloginDialog() {
   const current = useSession()
   const refused = useRefusedToken()
-  const ending = useEnding(current)
+  const left = useTimeLeft(current)
   const [postponed, setPostponed] = useState<string>()
   if (!current) return null
-  const open = refused !== undefined || (ending && postponed !== current.token)
+  const ended = refused !== undefined || left === 'none'
+  const open = ended || (left === 'minutes' && postponed !== current.token)
+  const postpone = () => setPostponed(current.token)
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !ended) postpone()
+  }
   return (
     <Modal
       opened={open}
-      onClose={() => setPostponed(current.token)}
-      withCloseButton={refused === undefined}
-      closeOnEscape={refused === undefined}
+      onClose={postpone}
+      withCloseButton={!ended}
+      closeOnEscape={false}
       closeOnClickOutside={false}
-      title={refused === undefined ? 'Your session ends in less than five minutes' : 'Your session has ended'}
-      closeButtonProps={{ 'aria-label': 'Not now' }}
+      zIndex={getDefaultZIndex('max')}
+      title={ended ? 'Your session has ended' : 'Your session ends in less than five minutes'}
+      closeButtonProps={{ 'aria-label': 'Not now', ...KEEPS_ESCAPE }}
+      attributes={{ content: KEEPS_ESCAPE }}
+      onKeyDown={onKeyDown}
     >
       <ReloginForm current={current} />
     </Modal>
@@ -36,34 +48,35 @@ export function ReloginDialog() {
 }
 
 function ReloginForm({ current }: { current: Session }) {
-  const byPassword = current.kind === 'login'
-  const signIn = useMutation({
-    mutationFn: (secret: string) =>
-      byPassword ? signInWithPassword(current.user.username, secret) : signInWithToken(secret.trim()),
-  })
+  const byPassword = isByPassword(current)
+  const signIn = useMutation({ mutationFn: (secret: string) => continueSession(current, secret) })
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     signIn.mutate(String(new FormData(event.currentTarget).get('secret')))
   }
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} aria-label="Sign in again">
       <Stack>
         <Text size="sm">Sign in again to continue here. What you have typed on this page is kept.</Text>
         <input hidden readOnly name="username" autoComplete="username" value={current.user.username} />
         <TextInput
+          {...KEEPS_ESCAPE}
           type="password"
           name="secret"
           required
           data-autofocus
-          label={byPassword ? `Password of ${current.user.username}` : 'Access token'}
+          label={
+            byPassword ? `Password of ${current.user.username}` : `Access token of ${current.user.username}`
+          }
           autoComplete={byPassword ? 'current-password' : 'off'}
         />
         {signIn.isError && <ProblemPanel what="You are not signed in" error={signIn.error} />}
+        <SlowNotice waiting={signIn.isPending} />
         <Group justify="space-between">
-          <Button variant="default" onClick={signOut}>
+          <Button variant="default" onClick={signOut} {...KEEPS_ESCAPE}>
             Sign out
           </Button>
-          <Button type="submit" loading={signIn.isPending}>
+          <Button type="submit" loading={signIn.isPending} {...KEEPS_ESCAPE}>
             Continue
           </Button>
         </Group>
@@ -72,16 +85,19 @@ function ReloginForm({ current }: { current: Session }) {
   )
 }
 
-/** Whether the session ends within five minutes. */
-function useEnding(current: Session | undefined): boolean {
+/** How long the session lasts: five minutes or less, or not at all any more. */
+function useTimeLeft(current: Session | undefined): 'enough' | 'minutes' | 'none' {
   const [now, setNow] = useState(Date.now)
-  const endsAt = current?.expiresAt ?? null
-  const asksAt = endsAt === null ? Number.POSITIVE_INFINITY : endsAt - ASKED_BEFORE_MS
+  const endsAt = current?.expiresAt ?? Number.POSITIVE_INFINITY
   useEffect(() => {
-    const wait = asksAt - Date.now()
-    if (wait === Number.POSITIVE_INFINITY) return
-    const timer = setTimeout(() => setNow(Date.now()), Math.min(Math.max(wait, 0), LONGEST_MS))
-    return () => clearTimeout(timer)
-  }, [asksAt])
-  return now >= asksAt
+    const look = () => setNow(Date.now())
+    const timer = setInterval(look, LOOK_MS)
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [])
+  if (now >= endsAt) return 'none'
+  return now >= endsAt - ASKED_BEFORE_MS ? 'minutes' : 'enough'
 }

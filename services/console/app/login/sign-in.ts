@@ -1,30 +1,33 @@
 import { answer, client } from '../http/client.ts'
-import { INTERFACE_PATH } from '../http/place.ts'
-import { problemOf, RequestFailed } from '../http/problem.ts'
+import { sessionOf, tokenFor } from '../http/credentials.ts'
+import { RequestFailed } from '../http/problem.ts'
 import { queries } from '../http/queries.ts'
 import { type Session, session } from '../http/session.ts'
 
 /** Begins a session by password. @throws RequestFailed, e.g. `wrong-credentials` */
 export async function signInWithPassword(username: string, password: string): Promise<void> {
-  const { data, error, response } = await client.POST('/login', { body: { username, password } })
-  if (!data) throw new RequestFailed(problemOf(response, error))
-  const token = (response.headers.get('authorization') ?? '').replace(/^Bearer /, '')
-  session.begin(await sessionOf(token, 'login'))
+  session.begin(await sessionOf(await tokenFor(username, password)))
 }
 
-/** Begins a session with an access token. @throws RequestFailed, e.g. `unauthenticated` */
-export async function signInWithToken(token: string): Promise<void> {
-  session.begin(await sessionOf(token, 'token'))
+/** Begins a session with a pasted token. @throws RequestFailed, e.g. `unauthenticated` */
+export async function signInWithToken(pasted: string): Promise<void> {
+  session.begin(await sessionOf(tokenIn(pasted)))
 }
 
-/** Asks the service what a token may do. */
-async function sessionOf(token: string, kind: Session['kind']): Promise<Session> {
-  const response = await fetch(`${INTERFACE_PATH}/session`, { headers: { authorization: `Bearer ${token}` } })
-  const body = await response.json().catch(() => undefined)
-  if (!response.ok) throw new RequestFailed(problemOf(response, body))
-  const { user, scopes, expiresAt } = body
-  return { token, user, scopes, expiresAt: expiresAt && Date.parse(expiresAt), kind }
+/**
+ * Continues a session with a new token.
+ * @param secret the password of the user, or a token if the session began with one
+ * @throws RequestFailed, e.g. `other-user` for a token of another user
+ */
+export async function continueSession(current: Session, secret: string): Promise<void> {
+  const token = isByPassword(current) ? await tokenFor(current.user.username, secret) : tokenIn(secret)
+  const next = await sessionOf(token)
+  if (next.user.id !== current.user.id) throw new RequestFailed(otherUser(current, next))
+  session.begin(next)
 }
+
+/** Whether a password continues the session. */
+export const isByPassword = ({ credential }: Session): boolean => credential === 'LOGIN'
 
 /** Forgets the token and everything that was read with it. */
 export function signOut(): void {
@@ -37,3 +40,23 @@ export async function signOutEverywhere(): Promise<void> {
   await answer(client.POST('/logout'))
   signOut()
 }
+
+/** The token in pasted text, which may be a whole Authorization header. @throws RequestFailed `not-a-token` */
+function tokenIn(pasted: string): string {
+  const token = pasted.trim().replace(/^(authorization:\s*)?bearer\s+/i, '')
+  // Other characters cannot be sent in a header.
+  if (/^[\x21-\x7e]+$/.test(token)) return token
+  throw new RequestFailed({
+    status: 0,
+    code: 'not-a-token',
+    title: 'This is not an access token',
+    detail: 'A token has no spaces and only letters, digits and punctuation of ASCII.',
+  })
+}
+
+const otherUser = ({ user }: Session, next: Session) => ({
+  status: 0,
+  code: 'other-user',
+  title: 'This is another user',
+  detail: `The token belongs to ${next.user.username}. This page was opened by ${user.username}.`,
+})

@@ -1,5 +1,6 @@
 import { Alert, Button, Code, Group, List, Stack, Text } from '@mantine/core'
 import { adviceOn, asProblem } from '../http/problem.ts'
+import { useSecondsLeft } from './seconds-left.ts'
 
 interface ProblemPanelProps {
   error: unknown
@@ -8,10 +9,14 @@ interface ProblemPanelProps {
   onRetry?: (() => void) | undefined
 }
 
-/** Shows a failed request: its title, its detail, what to do, and the request id for the operator. */
+/**
+ * Shows a failed request: its title, its detail, what to do, and the request id for the operator. When the service says
+ * when it accepts the next request (Retry-After), it can be tried again only then.
+ */
 export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
   const problem = asProblem(error)
   const advice = adviceOn(problem)
+  const secondsLeft = useSecondsLeft(error, problem.retryAfterSeconds)
   return (
     <Alert color="red" title={`${what}: ${problem.title}`} role="alert">
       <Stack gap="xs">
@@ -26,6 +31,13 @@ export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
           </List>
         )}
         {advice && <Text size="sm">{advice}</Text>}
+        {problem.retryAfterSeconds && (
+          <Text size="sm">
+            {secondsLeft > 0
+              ? `The service accepts the next request in ${secondsText(problem.retryAfterSeconds)}.`
+              : 'You can try again now.'}
+          </Text>
+        )}
         {problem.requestId && (
           <Text size="sm">
             Request id <Code>{problem.requestId}</Code>
@@ -33,8 +45,10 @@ export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
         )}
         {onRetry && (
           <Group>
-            <Button size="xs" variant="default" onClick={onRetry}>
+            <Button size="xs" variant="default" onClick={onRetry} disabled={secondsLeft > 0}>
               Try again
+              {/* Hidden, because a screen reader would read every second. */}
+              {secondsLeft > 0 && <span aria-hidden>&nbsp;in {secondsLeft} s</span>}
             </Button>
           </Group>
         )}
@@ -42,3 +56,5 @@ export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
     </Alert>
   )
 }
+
+const secondsText = (seconds: number) => (seconds === 1 ? '1 second' : `${seconds} seconds`)

@@ -1,8 +1,7 @@
 import { Center, Loader, Stack, Text, Title } from '@mantine/core'
-import { useTimeout } from '@mantine/hooks'
-import { type ReactNode, useEffect, useState } from 'react'
-
-const SLOW_MS = 4_000
+import { useNetwork } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import { useSlow } from './slow.tsx'
 
 /** A list or a page without content: what would be here, and how to get it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
@@ -20,18 +19,17 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 /** Content that is being read. After some seconds it says that the service is slow. */
 export function Loading({ what }: { what: string }) {
-  const [slow, setSlow] = useState(false)
-  const { start, clear } = useTimeout(() => setSlow(true), SLOW_MS)
-  useEffect(() => {
-    start()
-    return clear
-  }, [start, clear])
+  const { online } = useNetwork()
+  const slow = useSlow(true)
+  const text = slow ? `Still reading ${what}: the service is slow` : `Reading ${what}`
   return (
     <Center py="xl" role="status">
       <Stack align="center" gap="xs">
         <Loader size="sm" aria-hidden />
-        <Text size="sm">{slow ? `Still reading ${what}: the service is slow` : `Reading ${what}`}</Text>
+        <Text size="sm">{online ? text : `${sentence(what)} will be read when the connection is back`}</Text>
       </Stack>
     </Center>
   )
 }
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
