@@ -7,6 +7,8 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queries } from './http/queries.ts'
 import { router } from './router.tsx'
+import { watchImports } from './shell/failed-import.ts'
+import { followHeadings } from './shell/headings.ts'
 
 /** The darker shades of cyan have the contrast that WCAG 2 AA asks for, in both themes. */
 const theme = createTheme({
@@ -27,6 +29,8 @@ const variables: CSSVariablesResolver = () => ({
   dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-1)' },
 })
 
+watchImports()
+followHeadings(router)
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no element with the id root')
 createRoot(root).render(

@@ -9,7 +9,8 @@ import {
 import { readApiSearch } from './apis/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
-import { NotFound, PageFailed } from './shell/page-states.tsx'
+import { areasOf } from './shell/areas.ts'
+import { NotFound, PageFailed, PagePending } from './shell/page-states.tsx'
 import { readNewWebhookSearch, readWebhookSearch, readWebhooksSearch } from './webhooks/search.ts'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -38,7 +39,10 @@ const home = createRoute({
   getParentRoute: () => inside,
   path: '/',
   beforeLoad() {
-    throw redirect({ to: '/apis', replace: true })
+    const current = session.current()
+    const [first] = current ? areasOf(current) : []
+    // Without an area the frame says so.
+    if (first) throw redirect({ to: first.to, replace: true })
   },
 })
 
@@ -70,12 +74,19 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
-const tree = root.addChildren([login, inside.addChildren([home, apis, webhooks, newWebhook, webhook])])
+/** Any other path, within the frame. */
+const unknown = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound })
+
+const tree = root.addChildren([
+  login,
+  inside.addChildren([home, apis, webhooks, newWebhook, webhook, unknown]),
+])
 
 export const router = createRouter({
   routeTree: tree,
   basepath: CONSOLE_PATH,
   defaultErrorComponent: PageFailed,
+  defaultPendingComponent: PagePending,
   defaultPreload: 'intent',
   scrollRestoration: true,
 })

@@ -1,7 +1,33 @@
 import type { Scope } from '../http/schemas.ts'
+import type { Session } from '../http/session.ts'
 
-/** The areas of the console in the order of the navigation, with the scope that each needs. */
+const GROUPS = ['Catalogue', 'Webhooks', 'Events', 'Audit', 'Administration'] as const
+
+interface Area {
+  to: string
+  label: string
+  group: (typeof GROUPS)[number]
+  scope: Scope
+}
+
+/** The areas of the console, with the scope that each needs. */
 export const AREAS = [
-  { to: '/apis', label: 'APIs', scope: 'API_READ' },
-  { to: '/webhooks', label: 'Webhooks', scope: 'WEBHOOKS_READ' },
-] as const satisfies readonly { to: string; label: string; scope: Scope }[]
+  { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
+  { to: '/webhooks', label: 'Webhooks', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
+] as const satisfies readonly Area[]
+
+export type ListedArea = (typeof AREAS)[number]
+
+/** The areas that a session may open, in the order of the navigation. */
+export const areasOf = ({ scopes }: Session): ListedArea[] =>
+  GROUPS.flatMap(group => AREAS.filter(area => area.group === group && scopes.includes(area.scope)))
+
+/** The same by group. Groups without an area are left out. */
+export const groupsOf = (session: Session): { group: string; areas: ListedArea[] }[] =>
+  GROUPS.map(group => ({ group, areas: areasOf(session).filter(area => area.group === group) })).filter(
+    ({ areas }) => areas.length > 0,
+  )
+
+/** The area of a path of the console, e.g. that of the APIs for /apis/1. */
+export const areaAt = (path: string): ListedArea | undefined =>
+  AREAS.find(({ to }) => path === to || path.startsWith(`${to}/`))

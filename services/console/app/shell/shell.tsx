@@ -1,114 +1,99 @@
-import {
-  ActionIcon,
-  AppShell,
-  Burger,
-  Group,
-  Menu,
-  NavLink,
-  Text,
-  UnstyledButton,
-  useComputedColorScheme,
-  useMantineColorScheme,
-} from '@mantine/core'
-import { useDisclosure, useNetwork } from '@mantine/hooks'
-import { Link, Outlet, useRouter } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { INTERFACE_PATH } from '../http/place.ts'
+import { AppShell, Burger, Group } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useIsMutating } from '@tanstack/react-query'
+import { Outlet, useRouter, useRouterState } from '@tanstack/react-router'
+import { type MouseEvent, useEffect, useRef } from 'react'
+import { readSessionAgain } from '../http/credentials.ts'
 import { type Session, useSession } from '../http/session.ts'
 import { ReloginDialog } from '../login/relogin-dialog.tsx'
 import { signOut } from '../login/sign-in.ts'
-import { AREAS } from './areas.ts'
+import { Brand } from '../parts/brand.tsx'
+import { SlowNotice } from '../parts/slow.tsx'
+import { areaAt, areasOf } from './areas.ts'
+import { Navigation } from './navigation.tsx'
 import { Offline } from './offline.tsx'
+import { NoAccess, NoAccessTo } from './page-states.tsx'
+import { PaletteButton } from './palette-button.tsx'
+import classes from './shell.module.css'
+import { Shortcuts } from './shortcuts.tsx'
+import { ThemeMenu } from './theme-menu.tsx'
+import { UserMenu } from './user-menu.tsx'
 
 /** The frame of all pages after the login: areas, user menu and the states that concern every page. */
 export function Shell() {
   const current = useSession()
   const router = useRouter()
-  const { online } = useNetwork()
-  const [opened, { toggle, close }] = useDisclosure()
   // The session has ended on this page or in the dialog.
   useEffect(() => {
     if (!current) router.invalidate()
   }, [current, router])
-  if (!current) return null
+  // The role or the scopes may have changed since the session was kept in this tab.
+  useEffect(() => void readSessionAgain(), [])
+  return current ? <Frame current={current} /> : null
+}
+
+function Frame({ current }: { current: Session }) {
+  const [opened, { toggle, close }] = useDisclosure()
+  const main = useRef<HTMLElement>(null)
   return (
     <AppShell
-      header={{ height: 52 }}
-      navbar={{ width: 200, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      padding="md"
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={{ base: 'sm', sm: 'lg' }}
     >
+      <SkipLink onSkip={() => main.current?.focus()} />
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Areas" />
-            <Text fw={700} size="lg">
-              Gantry
-            </Text>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Areas"
+              aria-expanded={opened}
+            />
+            <Brand />
           </Group>
+          <PaletteButton current={current} />
           <Group gap="xs" wrap="nowrap">
-            <ThemeButton />
+            <Shortcuts />
+            <ThemeMenu />
             <UserMenu current={current} />
           </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Areas">
-        <Areas scopes={current.scopes} onOpen={close} />
+        <Navigation current={current} onOpen={close} />
       </AppShell.Navbar>
-      <AppShell.Main>
-        <Offline online={online} />
-        <Outlet />
+      <AppShell.Main ref={main} tabIndex={-1} className={classes.main}>
+        <Offline />
+        <SlowNotice waiting={useIsMutating() > 0} />
+        <Page current={current} />
       </AppShell.Main>
       <ReloginDialog />
     </AppShell>
   )
 }
 
-function Areas({ scopes, onOpen }: { scopes: Session['scopes']; onOpen: () => void }) {
-  return AREAS.filter(({ scope }) => scopes.includes(scope)).map(({ to, label }) => (
-    <NavLink
-      key={to}
-      label={label}
-      renderRoot={props => (
-        <Link
-          to={to}
-          activeProps={{ 'data-active': true, 'aria-current': 'page' }}
-          {...props}
-          onClick={onOpen}
-        />
-      )}
-    />
-  ))
-}
-
-function ThemeButton() {
-  const { setColorScheme } = useMantineColorScheme()
-  const scheme = useComputedColorScheme('light')
-  const other = scheme === 'dark' ? 'light' : 'dark'
+/** A link would change the address, because the URLs of the page start at the console. */
+function SkipLink({ onSkip }: { onSkip: () => void }) {
+  const skip = (event: MouseEvent) => {
+    event.preventDefault()
+    onSkip()
+  }
   return (
-    <ActionIcon variant="default" aria-label={`Use the ${other} theme`} onClick={() => setColorScheme(other)}>
-      {scheme === 'dark' ? '☀' : '☾'}
-    </ActionIcon>
+    <a className={classes.skip} href={window.location.href} onClick={skip}>
+      Skip to the content
+    </a>
   )
 }
 
-function UserMenu({ current }: { current: Session }) {
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <UnstyledButton px="xs" aria-label={`User menu of ${current.user.username}`}>
-          <Text size="sm">{current.user.displayName} ▾</Text>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          {current.user.username}, {current.user.role}
-        </Menu.Label>
-        <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`}>
-          Documentation
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item onClick={signOut}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  )
+/** The page of the address, unless the session may not open it. */
+function Page({ current }: { current: Session }) {
+  const path = useRouterState({ select: state => state.location.pathname })
+  const area = areaAt(path)
+  if (areasOf(current).length === 0) return <NoAccess session={current} onSignOut={signOut} />
+  if (area && !current.scopes.includes(area.scope)) return <NoAccessTo {...area} />
+  return <Outlet />
 }

@@ -1,0 +1,140 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { answer, client } from '../http/client.ts'
+import { INTERFACE_PATH } from '../http/place.ts'
+import type { Scope } from '../http/schemas.ts'
+import type { Session } from '../http/session.ts'
+import { signOut } from '../login/sign-in.ts'
+import { areasOf } from './areas.ts'
+
+/** An entry of the command palette. */
+export interface Command {
+  id: string
+  group: string
+  label: string
+  detail?: string | undefined
+  run: () => void
+}
+
+/** Records of a kind that are shown, and APIs that are read to choose them from. */
+const SHOWN = 6
+const READ = 50
+const TYPING_MS = 150
+const FRESH_MS = 60_000
+
+/** The pages and actions that match a text, for what the session may do. */
+export function useCommands(current: Session, text: string): Command[] {
+  const open = useOpen()
+  const { setColorScheme } = useMantineColorScheme()
+  const theme = (value: 'light' | 'dark' | 'auto', name: string) => ({
+    id: `theme-${value}`,
+    group: 'Actions',
+    label: `Use the ${name}`,
+    run: () => setColorScheme(value),
+  })
+  const commands = [
+    ...areasOf(current).map(({ to, label, group }) => ({
+      id: to,
+      group: 'Pages',
+      label,
+      detail: group === label ? undefined : group,
+      run: () => open(to),
+    })),
+    theme('light', 'light theme'),
+    theme('dark', 'dark theme'),
+    theme('auto', 'theme of the system'),
+    {
+      id: 'documentation',
+      group: 'Actions',
+      label: 'Open the documentation of the REST interface',
+      run: () => void window.open(`${INTERFACE_PATH}/docs`, '_blank', 'noopener'),
+    },
+    { id: 'sign-out', group: 'Actions', label: 'Sign out', run: signOut },
+  ]
+  return commands.filter(({ label, detail = '' }) => matches(`${label} ${detail}`, text))
+}
+
+/** The APIs, webhooks and users whose name matches a text. Without a text there are none. */
+export function useRecords(current: Session, typed: string) {
+  const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
+  const open = useOpen()
+  const { apis, webhooks, users } = useSearches(current, text)
+  const found: Command[] = [
+    ...ranked(apis.data?.content ?? [], text).map(({ id, name, displayName }) => ({
+      id,
+      group: 'APIs',
+      label: displayName ?? name,
+      detail: displayName && displayName !== name ? name : undefined,
+      run: () => open(`/apis/${id}`),
+    })),
+    ...(webhooks.data?.content ?? [])
+      .filter(({ name, displayName }) => matches(`${name} ${displayName}`, text))
+      .slice(0, SHOWN)
+      .map(({ id, displayName }) => ({
+        id,
+        group: 'Webhooks',
+        label: displayName,
+        run: () => open(`/webhooks/${id}`),
+      })),
+    ...(users.data?.content ?? []).map(({ id, username, displayName }) => ({
+      id,
+      group: 'Users',
+      label: displayName,
+      detail: username,
+      run: () => open(`/users?search=${encodeURIComponent(username)}`),
+    })),
+  ]
+  const searches = [apis, webhooks, users]
+  return {
+    found: text === '' ? [] : found,
+    reading: text !== typed.trim() || searches.some(({ isFetching }) => isFetching),
+    error: searches.find(({ isError }) => isError)?.error,
+  }
+}
+
+function useSearches({ scopes }: Session, text: string) {
+  const may = (scope: Scope) => text !== '' && scopes.includes(scope)
+  const apis = useQuery({
+    queryKey: ['palette', 'apis', text],
+    queryFn: ({ signal }) => answer(client.GET('/apis', { params: { query: { text, size: READ } }, signal })),
+    enabled: may('API_READ'),
+    staleTime: FRESH_MS,
+  })
+  const webhooks = useQuery({
+    queryKey: ['palette', 'webhooks'],
+    queryFn: ({ signal }) => answer(client.GET('/webhooks', { params: { query: { size: 100 } }, signal })),
+    enabled: may('WEBHOOKS_READ'),
+    staleTime: FRESH_MS,
+  })
+  const users = useQuery({
+    queryKey: ['palette', 'users', text],
+    queryFn: ({ signal }) =>
+      answer(client.GET('/users', { params: { query: { text, size: SHOWN } }, signal })),
+    enabled: may('USER_READ'),
+    staleTime: FRESH_MS,
+  })
+  return { apis, webhooks, users }
+}
+
+/** The first APIs, those with the text in a name before those with it in the description. */
+function ranked<Api extends { name: string; displayName?: string | null }>(
+  apis: readonly Api[],
+  text: string,
+) {
+  const isNamed = ({ name, displayName }: Api) => matches(`${name} ${displayName ?? ''}`, text)
+  return [...apis.filter(isNamed), ...apis.filter(api => !isNamed(api))].slice(0, SHOWN)
+}
+
+/** Opens a path of the console. */
+function useOpen() {
+  const router = useRouter()
+  return (path: string) => router.history.push(router.basepath.replace(/\/$/, '') + path)
+}
+
+const matches = (label: string, text: string) =>
+  text
+    .toLowerCase()
+    .split(/\s+/)
+    .every(word => label.toLowerCase().includes(word))

@@ -1,0 +1,160 @@
+import { Modal, Stack, TextInput } from '@mantine/core'
+import { type KeyboardEvent, useId, useState } from 'react'
+import { adviceOn, asProblem } from '../http/problem.ts'
+import type { Session } from '../http/session.ts'
+import { type Command, useCommands, useRecords } from './commands.ts'
+import { SearchIcon } from './icons.tsx'
+import classes from './palette.module.css'
+
+export interface PaletteProps {
+  current: Session
+  opened: boolean
+  onClose: () => void
+}
+
+/** Finds pages, actions and records by name, and opens them: a combobox with a list box (ARIA 1.2). */
+export function Palette({ current, opened, onClose }: PaletteProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      withCloseButton={false}
+      // The focus goes to the page that opens.
+      returnFocus={false}
+      padding={0}
+      size="lg"
+      yOffset="10vh"
+      aria-label="Command palette"
+    >
+      <Search current={current} onClose={onClose} />
+    </Modal>
+  )
+}
+
+function Search({ current, onClose }: { current: Session; onClose: () => void }) {
+  const [text, setText] = useState('')
+  const [active, setActive] = useState(0)
+  const list = useId()
+  const commands = useCommands(current, text)
+  const { found, reading, error } = useRecords(current, text)
+  const entries = [...commands, ...found]
+  const selected = Math.min(active, entries.length - 1)
+  const run = (command: Command | undefined) => {
+    if (!command) return
+    onClose()
+    command.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Enter') run(entries[selected])
+    else if (step && entries.length > 0) setActive((selected + step + entries.length) % entries.length)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <>
+      <TextInput
+        size="lg"
+        variant="unstyled"
+        px="sm"
+        data-autofocus
+        leftSection={<SearchIcon />}
+        placeholder="Find a page, an action, an API, a webhook or a user"
+        aria-label="Find a page, an action or a record"
+        role="combobox"
+        aria-expanded={entries.length > 0}
+        aria-controls={list}
+        aria-activedescendant={entries[selected] && `${list}-${selected}`}
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={event => {
+          setText(event.currentTarget.value)
+          setActive(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <Entries id={list} entries={entries} selected={selected} onSelect={setActive} onRun={run} />
+      <div role="status" className={classes.hint}>
+        {stateText(entries.length, reading, error)}
+      </div>
+    </>
+  )
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
+
+interface EntriesProps {
+  id: string
+  entries: readonly Command[]
+  selected: number
+  onSelect: (index: number) => void
+  onRun: (command: Command) => void
+}
+
+function Entries({ id, entries, selected, onSelect, onRun }: EntriesProps) {
+  const groups = Object.entries(Object.groupBy(entries, ({ group }) => group))
+  return (
+    <div id={id} role="listbox" aria-label="Results" className={classes.list}>
+      {groups.map(([group, commands = []]) => (
+        <Stack key={group} gap={0} role="group" aria-label={group}>
+          <div className={classes.group} aria-hidden>
+            {group}
+          </div>
+          {commands.map(command => (
+            <Entry
+              key={command.id}
+              id={`${id}-${entries.indexOf(command)}`}
+              command={command}
+              selected={entries.indexOf(command) === selected}
+              onSelect={() => onSelect(entries.indexOf(command))}
+              onRun={() => onRun(command)}
+            />
+          ))}
+        </Stack>
+      ))}
+    </div>
+  )
+}
+
+interface EntryProps {
+  id: string
+  command: Command
+  selected: boolean
+  onSelect: () => void
+  onRun: () => void
+}
+
+/** An entry has no focus of its own: the input says which one is active. */
+function Entry({ id, command, selected, onSelect, onRun }: EntryProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={selected}
+      className={classes.option}
+      ref={element => {
+        if (selected) element?.scrollIntoView({ block: 'nearest' })
+      }}
+      onMouseMove={onSelect}
+      onMouseDown={event => event.preventDefault()}
+      onClick={onRun}
+    >
+      <span>{command.label}</span>
+      {command.detail && <span className={classes.detail}>{command.detail}</span>}
+    </div>
+  )
+}
+
+function stateText(count: number, reading: boolean, error: unknown): string {
+  if (reading) return 'Searching'
+  if (error) {
+    const problem = asProblem(error)
+    return `Some results are missing: ${problem.title}. ${adviceOn(problem) ?? ''}`
+  }
+  if (count === 0) return 'Nothing has this name.'
+  return `${count} ${count === 1 ? 'result' : 'results'}. Choose with the arrow keys and Enter.`
+}

@@ -1,0 +1,82 @@
+import { Button, Group, Menu, Modal, Stack, Text, UnstyledButton } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation } from '@tanstack/react-query'
+import { INTERFACE_PATH } from '../http/place.ts'
+import type { Session } from '../http/session.ts'
+import { signOut, signOutEverywhere } from '../login/sign-in.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { timeText } from '../parts/time.tsx'
+import { ChevronIcon } from './icons.tsx'
+
+/** Who is signed in, and the ways to sign out. */
+export function UserMenu({ current }: { current: Session }) {
+  const { user, tokenName, expiresAt } = current
+  const [asked, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Menu position="bottom-end" width={260}>
+        <Menu.Target>
+          <UnstyledButton px={4} aria-label={`User menu of ${user.username}`}>
+            <Group gap={4} wrap="nowrap">
+              <Text size="sm" maw={{ base: 90, sm: 180 }} truncate>
+                {user.displayName}
+              </Text>
+              <ChevronIcon />
+            </Group>
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            <Text size="sm" c="var(--mantine-color-text)" fw={600} truncate>
+              {user.username}
+            </Text>
+            <Text size="xs" c="var(--mantine-color-text)">
+              {user.role}
+              {tokenName !== undefined && `, by the access token ${tokenName}`}
+            </Text>
+            <Text size="xs" c="var(--mantine-color-text)">
+              The session ends {timeText(new Date(expiresAt).toISOString())}
+            </Text>
+          </Menu.Label>
+          <Menu.Divider />
+          <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`} target="_blank">
+            Documentation of the interface
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item onClick={signOut}>Sign out</Menu.Item>
+          <Menu.Item onClick={open}>Sign out everywhere…</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal
+        opened={asked}
+        onClose={close}
+        title="Sign out everywhere"
+        closeButtonProps={{ 'aria-label': 'Cancel' }}
+      >
+        <SignOutEverywhere current={current} onCancel={close} />
+      </Modal>
+    </>
+  )
+}
+
+function SignOutEverywhere({ current, onCancel }: { current: Session; onCancel: () => void }) {
+  const ending = useMutation({ mutationFn: signOutEverywhere })
+  return (
+    <Stack>
+      <Text size="sm">
+        This ends all logins of {current.user.username} in every browser and every program that has logged in
+        with the password, including this one. Work that is not saved there may be lost.
+      </Text>
+      <Text size="sm">Access tokens stay valid. To end one, revoke it.</Text>
+      {ending.isError && <ProblemPanel what="The logins have not been ended" error={ending.error} />}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button color="red" loading={ending.isPending} onClick={() => ending.mutate()}>
+          End all logins
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
