@@ -11,6 +11,7 @@ import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
 import { areasOf } from './shell/areas.ts'
 import { NotFound, PageFailed, PagePending } from './shell/page-states.tsx'
+import { readDeliverySearch, readOneDeliverySearch } from './webhooks/deliveries/search.ts'
 import { readNewWebhookSearch, readWebhookSearch, readWebhooksSearch } from './webhooks/search.ts'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -74,12 +75,26 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
+const deliveries = createRoute({
+  getParentRoute: () => inside,
+  path: '/deliveries',
+  validateSearch: readDeliverySearch,
+  component: lazyRouteComponent(() => import('./webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+})
+
+const delivery = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId/deliveries/$deliveryId',
+  validateSearch: readOneDeliverySearch,
+  component: lazyRouteComponent(() => import('./webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+})
+
 /** Any other path, within the frame. */
 const unknown = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound })
 
 const tree = root.addChildren([
   login,
-  inside.addChildren([home, apis, webhooks, newWebhook, webhook, unknown]),
+  inside.addChildren([home, apis, webhooks, newWebhook, webhook, deliveries, delivery, unknown]),
 ])
 
 export const router = createRouter({

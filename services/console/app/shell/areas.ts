@@ -14,6 +14,7 @@ interface Area {
 export const AREAS = [
   { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
   { to: '/webhooks', label: 'Webhooks', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
+  { to: '/deliveries', label: 'Deliveries', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
 ] as const satisfies readonly Area[]
 
 export type ListedArea = (typeof AREAS)[number]

@@ -1,6 +1,142 @@
-import { Empty } from '../../parts/states.tsx'
+import '../../more-styles.ts'
+import { Anchor, Group, Pagination, Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Empty, Loading } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { Countdown } from './countdown.tsx'
+import { type Delivery, deliveriesQuery } from './delivery-queries.ts'
+import { faultOf } from './faults.ts'
+import { Filters } from './filters.tsx'
+import { FILTERS, readDeliverySearch } from './search.ts'
+import { StatusBadge } from './status-badge.tsx'
+import { WebhookLink } from './webhook-link.tsx'
 
-/** The deliveries of a webhook, or of all webhooks. */
+/** The deliveries of a webhook, or of all webhooks. The filters are in the URL of the page that shows the list. */
 export function DeliveryList({ webhookId }: { webhookId?: string }) {
-  return <Empty title={webhookId ? 'Deliveries of this webhook' : 'Deliveries of all webhooks'} />
+  const search = readDeliverySearch(useSearch({ strict: false }))
+  const navigate = useNavigate()
+  const list = useQuery(deliveriesQuery(webhookId, search))
+  const change = (changes: object) =>
+    navigate({
+      to: '.',
+      search: (before: object) => ({ ...before, page: undefined, ...changes }),
+      replace: true,
+    })
+  const isFiltered = FILTERS.some(name => search[name] !== undefined)
+  return (
+    <Stack>
+      <Filters search={search} onChange={change} />
+      {list.isPending && <Loading what="the deliveries" />}
+      {list.isError && (
+        <ProblemPanel
+          what="The deliveries cannot be listed"
+          error={list.error}
+          onRetry={() => list.refetch()}
+        />
+      )}
+      {list.data?.content.length === 0 && <NoDeliveries isFiltered={isFiltered} />}
+      {list.data && list.data.content.length > 0 && (
+        <>
+          <DeliveryTable deliveries={list.data.content} showsWebhook={webhookId === undefined} />
+          <Group justify="space-between">
+            <Text size="sm" role="status">
+              {list.data.totalElements.toLocaleString('en')}{' '}
+              {list.data.totalElements === 1 ? 'delivery' : 'deliveries'}
+            </Text>
+            {list.data.totalPages > 1 && (
+              <Pagination
+                total={list.data.totalPages}
+                value={list.data.number}
+                onChange={page => change({ page: page === 1 ? undefined : page })}
+                getControlProps={control => ({ 'aria-label': `${control} page` })}
+                getItemProps={page => ({ 'aria-label': `Page ${page}` })}
+              />
+            )}
+          </Group>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty title="No delivery matches">Change or remove the filters.</Empty>
+  ) : (
+    <Empty title="There are no deliveries yet">
+      A delivery is made when an event happens that an active webhook subscribes to.
+    </Empty>
+  )
+}
+
+function DeliveryTable({ deliveries, showsWebhook }: { deliveries: Delivery[]; showsWebhook: boolean }) {
+  return (
+    <Table.ScrollContainer minWidth={0}>
+      <Table highlightOnHover verticalSpacing="xs" fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Event type</Table.Th>
+            <Table.Th>Status</Table.Th>
+            {showsWebhook && <Table.Th visibleFrom="sm">Webhook</Table.Th>}
+            <Table.Th visibleFrom="md">Attempts</Table.Th>
+            <Table.Th visibleFrom="lg">Last result</Table.Th>
+            <Table.Th visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
+              Next attempt
+            </Table.Th>
+            <Table.Th>Created</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {deliveries.map(delivery => (
+            <DeliveryRow key={delivery.id} delivery={delivery} showsWebhook={showsWebhook} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function DeliveryRow({ delivery, showsWebhook }: { delivery: Delivery; showsWebhook: boolean }) {
+  const { id, webhook, eventId, eventType, attempts, nextAttemptAt, waitsFor, createdAt } = delivery
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor
+          component={Link}
+          to="/webhooks/$webhookId/deliveries/$deliveryId"
+          params={{ webhookId: webhook, deliveryId: id }}
+          search={{ eventId }}
+          inherit
+          style={{ overflowWrap: 'anywhere' }}
+        >
+          {eventType}
+        </Anchor>
+      </Table.Td>
+      <Table.Td>
+        <StatusBadge delivery={delivery} />
+      </Table.Td>
+      {showsWebhook && (
+        <Table.Td visibleFrom="sm">
+          <WebhookLink id={webhook} />
+        </Table.Td>
+      )}
+      <Table.Td visibleFrom="md">{attempts}</Table.Td>
+      <Table.Td visibleFrom="lg">{lastResult(delivery)}</Table.Td>
+      <Table.Td visibleFrom="sm">
+        {nextAttemptAt ? <Countdown to={nextAttemptAt} /> : waitsFor ? 'After an earlier delivery' : '–'}
+      </Table.Td>
+      <Table.Td>
+        <Time at={createdAt} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+/** The result of the last finished attempt as text. */
+function lastResult({ attemptLog }: Delivery): string {
+  const last = attemptLog.findLast(({ durationMs, error }) => durationMs !== null || error !== null)
+  if (!last) return '–'
+  return faultOf(last)?.said ?? `Answered with ${last.responseStatus}`
 }

@@ -1,6 +1,113 @@
-import { Empty } from '../../parts/states.tsx'
+import '../../more-styles.ts'
+import { Badge, Button, Group, Pagination, Paper, Progress, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, client } from '../../http/client.ts'
+import { useAllowed } from '../../http/session.ts'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Loading } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { RecoveryForm } from './recovery-form.tsx'
+import { type Recovery, recoveriesQuery } from './recovery-queries.ts'
 
-/** The recoveries of a webhook. */
+/** Starts recoveries of a webhook and shows their progress. */
 export function RecoveryPanel({ webhookId }: { webhookId: string }) {
-  return <Empty title="Recoveries">{webhookId}</Empty>
+  const mayChange = useAllowed('WEBHOOKS_WRITE')
+  const [page, setPage] = useState(1)
+  const list = useQuery(recoveriesQuery(webhookId, page))
+  return (
+    <Stack maw={960}>
+      {mayChange && <RecoveryForm webhookId={webhookId} />}
+      <Title order={2} size="h4">
+        Recoveries
+      </Title>
+      {list.isPending && <Loading what="the recoveries" />}
+      {list.isError && (
+        <ProblemPanel
+          what="The recoveries cannot be listed"
+          error={list.error}
+          onRetry={() => list.refetch()}
+        />
+      )}
+      {list.data?.content.length === 0 && <Text size="sm">There was no recovery of this webhook yet.</Text>}
+      {list.data?.content.map(recovery => (
+        <RecoveryCard key={recovery.id} recovery={recovery} mayCancel={mayChange} />
+      ))}
+      {list.data && list.data.totalPages > 1 && (
+        <Pagination
+          total={list.data.totalPages}
+          value={page}
+          onChange={setPage}
+          getControlProps={control => ({ 'aria-label': `${control} page` })}
+          getItemProps={item => ({ 'aria-label': `Page ${item}` })}
+        />
+      )}
+    </Stack>
+  )
+}
+
+const STATUS: Readonly<Record<Recovery['status'], { label: string; color: string }>> = {
+  RUNNING: { label: 'Running', color: 'blue' },
+  COMPLETED: { label: 'Completed', color: 'teal' },
+  CANCELLED: { label: 'Cancelled', color: 'gray' },
+}
+
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 })
+
+function RecoveryCard({ recovery, mayCancel }: { recovery: Recovery; mayCancel: boolean }) {
+  const { from, to, status, progress, examined, recovered, createdAt } = recovery
+  const { label, color } = STATUS[status]
+  const range = absolute.formatRange(Date.parse(from), Date.parse(to))
+  return (
+    <Paper withBorder p="md" component="section" aria-label={`Recovery of ${range}`}>
+      <Stack gap="xs">
+        <Group justify="space-between">
+          <Group gap="sm">
+            <Text fw={500}>{range}</Text>
+            <Badge variant="dot" color={color} tt="none" fw={500}>
+              {label}
+            </Badge>
+          </Group>
+          {mayCancel && status === 'RUNNING' && <CancelButton recovery={recovery} />}
+        </Group>
+        <Progress
+          value={progress * 100}
+          color={color}
+          animated={status === 'RUNNING'}
+          aria-label={`Progress of the recovery of ${range}`}
+        />
+        <Group gap="md">
+          <Text size="sm">{percent.format(progress)} of the events processed</Text>
+          <Text size="sm">
+            {recovered.toLocaleString('en')} of {examined.toLocaleString('en')} events are delivered again
+          </Text>
+          <Text size="sm">
+            Started <Time at={createdAt} />
+          </Text>
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}
+
+function CancelButton({ recovery: { id, webhook } }: { recovery: Recovery }) {
+  const queries = useQueryClient()
+  const cancel = useMutation({
+    mutationFn: () =>
+      answer(
+        client.POST('/webhooks/{webhook_id}/recoveries/{recovery_id}/cancel', {
+          params: { path: { webhook_id: webhook, recovery_id: id } },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['recoveries', webhook] }),
+  })
+  return (
+    <>
+      <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+        Cancel
+      </Button>
+      {cancel.isError && <ProblemPanel what="The recovery is not cancelled" error={cancel.error} />}
+    </>
+  )
 }

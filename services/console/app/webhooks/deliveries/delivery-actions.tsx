@@ -1,0 +1,52 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answer, client } from '../../http/client.ts'
+import { useAllowed } from '../../http/session.ts'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { type Delivery, isPending } from './delivery-queries.ts'
+
+const mayBeRetried = ({ status }: Delivery) => status !== 'CREATED' && status !== 'SUCCESS'
+
+/** Retry and cancel, as far as the status and the session allow them. */
+export function DeliveryActions({ delivery }: { delivery: Delivery }) {
+  const mayChange = useAllowed('WEBHOOKS_WRITE')
+  const queries = useQueryClient()
+  const params = { path: { request_id: delivery.id } }
+  const onSuccess = (changed: Delivery) => {
+    queries.setQueryData(['deliveries', 'one', delivery.id], changed)
+    return queries.invalidateQueries({ queryKey: ['deliveries', 'list'] })
+  }
+  // The delivery is in another status than the page shows.
+  const onError = () => queries.invalidateQueries({ queryKey: ['deliveries', 'one', delivery.id] })
+  const retry = useMutation({
+    mutationFn: () => answer(client.POST('/webhooks/requests/{request_id}/retry', { params })),
+    onSuccess,
+    onError,
+  })
+  const cancel = useMutation({
+    mutationFn: () => answer(client.POST('/webhooks/requests/{request_id}/cancel', { params })),
+    onSuccess,
+    onError,
+  })
+  if (!mayChange) return null
+  const retriable = mayBeRetried(delivery)
+  const pending = isPending(delivery)
+  return (
+    <Stack gap="sm">
+      <Group>
+        {retriable && (
+          <Button loading={retry.isPending} onClick={() => retry.mutate()}>
+            Retry now
+          </Button>
+        )}
+        {pending && (
+          <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
+            Cancel
+          </Button>
+        )}
+      </Group>
+      {retry.isError && <ProblemPanel what="The delivery is not retried" error={retry.error} />}
+      {cancel.isError && <ProblemPanel what="The delivery is not cancelled" error={cancel.error} />}
+    </Stack>
+  )
+}

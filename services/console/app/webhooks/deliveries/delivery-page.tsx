@@ -1,0 +1,76 @@
+import '../../more-styles.ts'
+import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Loading } from '../../parts/states.tsx'
+import { Attempts, Source } from './attempts.tsx'
+import { DeliveryActions } from './delivery-actions.tsx'
+import { type Delivery, deliveryQuery, webhookOfQuery } from './delivery-queries.ts'
+import { Facts } from './facts.tsx'
+import { StatusBadge } from './status-badge.tsx'
+import { Waiting } from './waiting.tsx'
+import { WebhookLink } from './webhook-link.tsx'
+
+const route = getRouteApi('/inside/webhooks/$webhookId/deliveries/$deliveryId')
+
+/** A delivery: its event, its attempts, and what can be done about it. */
+export function DeliveryPage() {
+  const { webhookId, deliveryId } = route.useParams()
+  const { eventId } = route.useSearch()
+  const read = useQuery(deliveryQuery(webhookId, deliveryId, eventId))
+  return (
+    <Stack>
+      <Breadcrumbs component="nav" aria-label="Breadcrumbs">
+        <Anchor component={Link} to="/webhooks">
+          Webhooks
+        </Anchor>
+        <WebhookLink id={webhookId} />
+        <Text>Delivery</Text>
+      </Breadcrumbs>
+      <Group>
+        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+          {read.data?.eventType ?? 'Delivery'}
+        </Title>
+        {read.data && <StatusBadge delivery={read.data} />}
+      </Group>
+      {read.isPending && <Loading what="the delivery" />}
+      {read.isError && (
+        <ProblemPanel what="The delivery cannot be shown" error={read.error} onRetry={() => read.refetch()} />
+      )}
+      {read.data && <Content delivery={read.data} />}
+    </Stack>
+  )
+}
+
+function Content({ delivery }: { delivery: Delivery }) {
+  const webhook = useQuery(webhookOfQuery(delivery.webhook))
+  const last = delivery.attemptLog.at(-1)
+  const current = webhook.data?.url
+  return (
+    <Stack gap="lg" maw={960}>
+      {webhook.data !== null && <DeliveryActions delivery={delivery} />}
+      {current !== undefined && last && last.url !== current && delivery.status !== 'SUCCESS' && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          The webhook has another URL since the last attempt. The next one goes to {current}
+        </Text>
+      )}
+      {webhook.data?.active === false && delivery.eventType !== 'TEST' && delivery.nextAttemptAt && (
+        <Text size="sm">The webhook is inactive. The delivery waits until it is active again.</Text>
+      )}
+      <Waiting delivery={delivery} />
+      <Facts delivery={delivery} />
+      <Attempts delivery={delivery} />
+      <section aria-labelledby="payload">
+        <Title order={2} size="h4" id="payload" mb="sm">
+          Payload
+        </Title>
+        {delivery.payload === null ? (
+          <Text size="sm">Your role does not allow to read the payload of this event type.</Text>
+        ) : (
+          <Source name="Payload" text={JSON.stringify(delivery.payload, undefined, 2)} />
+        )}
+      </section>
+    </Stack>
+  )
+}

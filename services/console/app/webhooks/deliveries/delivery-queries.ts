@@ -1,0 +1,128 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { answer, client } from '../../http/client.ts'
+import { asProblem } from '../../http/problem.ts'
+import type { Schemas } from '../../http/schemas.ts'
+import type { DeliverySearch } from './search.ts'
+
+export type Delivery = Schemas['Delivery']
+
+export const PAGE_SIZE = 25
+/** The largest page of the REST interface. */
+const LARGEST = 100
+const QUICK_MS = 1_000
+const SLOW_MS = 10_000
+const CATALOGUE_MS = 60 * 60_000
+const NAMES_MS = 60_000
+/** Deliveries of a resource that wait in front of another one are read one after the other. */
+const MAX_AHEAD = 20
+
+export const isPending = ({ status }: Pick<Delivery, 'status'>) =>
+  status === 'CREATED' || status === 'RETRYING'
+
+/** How long to wait before reading deliveries again, in milliseconds: shortly, if an attempt is running or nearly due. */
+function intervalFor(deliveries: readonly Delivery[]): number | false {
+  const pending = deliveries.filter(isPending)
+  if (pending.length === 0) return false
+  const waits = pending.map(({ nextAttemptAt }) =>
+    nextAttemptAt ? Date.parse(nextAttemptAt) - Date.now() : 0,
+  )
+  return Math.min(Math.max(QUICK_MS, Math.min(...waits)), SLOW_MS)
+}
+
+/** A page of the deliveries of a webhook, or of all webhooks. It is read again while one of them is pending. */
+export const deliveriesQuery = (webhookId: string | undefined, search: DeliverySearch) =>
+  queryOptions({
+    queryKey: ['deliveries', 'list', webhookId, search],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { ...search, size: PAGE_SIZE }
+      return answer(
+        webhookId === undefined
+          ? client.GET('/webhooks/requests', { params: { query }, signal })
+          : client.GET('/webhooks/{webhook_id}/requests', {
+              params: { path: { webhook_id: webhookId }, query },
+              signal,
+            }),
+      )
+    },
+    // New deliveries appear at the latest after the longer time.
+    refetchInterval: ({ state }) => intervalFor(state.data?.content ?? []) || SLOW_MS,
+  })
+
+/** A delivery. It is read again while it is pending. */
+export const deliveryQuery = (webhookId: string, deliveryId: string, eventId: string | undefined) =>
+  queryOptions({
+    queryKey: ['deliveries', 'one', deliveryId],
+    queryFn: async ({ signal }) => {
+      try {
+        return await one(webhookId, deliveryId, signal)
+      } catch (error) {
+        if (asProblem(error).code !== 'webhook-not-found' || eventId === undefined) throw error
+        const kept = await ofDeletedWebhook(deliveryId, eventId, signal)
+        if (!kept) throw error
+        return kept
+      }
+    },
+    refetchInterval: ({ state }) => intervalFor(state.data ? [state.data] : []),
+  })
+
+const one = (webhookId: string, deliveryId: string, signal: AbortSignal): Promise<Delivery> =>
+  answer(
+    client.GET('/webhooks/{webhook_id}/requests/{request_id}', {
+      params: { path: { webhook_id: webhookId, request_id: deliveryId } },
+      signal,
+    }),
+  )
+
+/** The list of all deliveries is the only place that has those of deleted webhooks. */
+async function ofDeletedWebhook(
+  id: string,
+  eventId: string,
+  signal: AbortSignal,
+): Promise<Delivery | undefined> {
+  const query = { eventId, size: LARGEST }
+  const { content } = await answer(client.GET('/webhooks/requests', { params: { query }, signal }))
+  return content.find(delivery => delivery.id === id)
+}
+
+/** The unfinished deliveries that an ordered webhook makes before this one: the previous one first, the running one last. */
+export const aheadQuery = ({ id, webhook, waitsFor }: Delivery) =>
+  queryOptions({
+    queryKey: ['deliveries', 'ahead', id, waitsFor],
+    enabled: waitsFor !== null,
+    queryFn: async ({ signal }) => {
+      const ahead: Delivery[] = []
+      for (let next = waitsFor; next !== null && ahead.length < MAX_AHEAD; ) {
+        const delivery = await one(webhook, next, signal)
+        ahead.push(delivery)
+        next = delivery.waitsFor
+      }
+      return ahead
+    },
+    refetchInterval: ({ state }) => intervalFor(state.data?.slice(-1) ?? []),
+  })
+
+/** A webhook that deliveries name; null if it is deleted. */
+export const webhookOfQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'of-deliveries', id],
+    staleTime: NAMES_MS,
+    queryFn: async ({ signal }) => {
+      try {
+        return await answer(
+          client.GET('/webhooks/{webhook_id}', { params: { path: { webhook_id: id } }, signal }),
+        )
+      } catch (error) {
+        if (asProblem(error).code === 'webhook-not-found') return null
+        throw error
+      }
+    },
+  })
+
+/** The names of the event types. They change with a release only. */
+export const eventTypeNamesQuery = queryOptions({
+  queryKey: ['webhooks', 'eventTypes'],
+  queryFn: ({ signal }) => answer(client.GET('/webhooks/eventTypes', { signal })),
+  select: types => types.map(({ name }) => name),
+  staleTime: CATALOGUE_MS,
+})

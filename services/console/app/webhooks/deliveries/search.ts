@@ -1,0 +1,56 @@
+import type { Schemas } from '../../http/schemas.ts'
+
+export const STATUSES = [
+  'CREATED',
+  'RETRYING',
+  'SUCCESS',
+  'GIVE_UP',
+  'CANCELLED',
+] as const satisfies readonly Schemas['DeliveryStatus'][]
+
+/** The filters and the page of a list of deliveries in the URL. The names are those of the REST interface. */
+export interface DeliverySearch {
+  status?: Schemas['DeliveryStatus']
+  eventType?: string
+  eventId?: string
+  api?: string
+  /** ISO 8601, UTC. */
+  from?: string
+  /** ISO 8601, UTC. */
+  to?: string
+  page?: number
+}
+
+/** The state of the page of a delivery in the URL. */
+export interface OneDeliverySearch {
+  /** Id of its event. With it a delivery of a deleted webhook is found in the list of all deliveries. */
+  eventId?: string
+}
+
+export const FILTERS = ['status', 'eventType', 'eventId', 'api', 'from', 'to'] as const
+
+type Raw = Record<string, unknown>
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value)
+
+/** Reads the state from the URL. Values that it cannot use are left out. */
+export function readDeliverySearch({ status, eventType, eventId, api, from, to, page }: Raw): DeliverySearch {
+  const known = STATUSES.find(each => each === status)
+  return {
+    ...(known && { status: known }),
+    ...(typeof eventType === 'string' && eventType !== '' && { eventType }),
+    ...(isUuid(eventId) && { eventId }),
+    ...(isUuid(api) && { api }),
+    ...(isTime(from) && { from }),
+    ...(isTime(to) && { to }),
+    ...(typeof page === 'number' && page > 1 && { page: Math.trunc(page) }),
+  }
+}
+
+export const readOneDeliverySearch = ({ eventId }: Raw): OneDeliverySearch =>
+  isUuid(eventId) ? { eventId } : {}
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value))

@@ -1,0 +1,26 @@
+import { Anchor, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { webhookOfQuery } from './delivery-queries.ts'
+
+/** A link to a webhook with its name. */
+export function WebhookLink({ id }: { id: string }) {
+  const webhook = useQuery(webhookOfQuery(id))
+  if (webhook.data === null)
+    return (
+      <Text span inherit>
+        Deleted webhook
+      </Text>
+    )
+  return (
+    <Anchor
+      component={Link}
+      to="/webhooks/$webhookId"
+      params={{ webhookId: id }}
+      inherit
+      style={{ overflowWrap: 'anywhere' }}
+    >
+      {webhook.data?.displayName ?? id}
+    </Anchor>
+  )
+}
