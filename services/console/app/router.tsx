@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { readApiPageSearch } from './apis/page/search.ts'
 import { readApiSearch } from './apis/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
@@ -54,6 +55,25 @@ const apis = createRoute({
   component: lazyRouteComponent(() => import('./apis/list-page.tsx'), 'ApisPage'),
 })
 
+const newApi = createRoute({
+  getParentRoute: () => inside,
+  path: '/apis/new',
+  component: lazyRouteComponent(() => import('./apis/form/create-page.tsx'), 'CreateApiPage'),
+})
+
+const api = createRoute({
+  getParentRoute: () => inside,
+  path: '/apis/$apiId',
+  validateSearch: readApiPageSearch,
+  component: lazyRouteComponent(() => import('./apis/page/api-page.tsx'), 'ApiPage'),
+})
+
+const editApi = createRoute({
+  getParentRoute: () => inside,
+  path: '/apis/$apiId/edit',
+  component: lazyRouteComponent(() => import('./apis/form/edit-page.tsx'), 'EditApiPage'),
+})
+
 const webhooks = createRoute({
   getParentRoute: () => inside,
   path: '/webhooks',
@@ -94,7 +114,19 @@ const unknown = createRoute({ getParentRoute: () => inside, path: '$', component
 
 const tree = root.addChildren([
   login,
-  inside.addChildren([home, apis, webhooks, newWebhook, webhook, deliveries, delivery, unknown]),
+  inside.addChildren([
+    home,
+    apis,
+    newApi,
+    api,
+    editApi,
+    webhooks,
+    newWebhook,
+    webhook,
+    deliveries,
+    delivery,
+    unknown,
+  ]),
 ])
 
 export const router = createRouter({

@@ -18,11 +18,14 @@ export function timeText(at: string, now = Date.now()): string {
   return relative.format(Math.trunc(difference / milliseconds), unit)
 }
 
+/** A time as a date with seconds, in the time zone of the person. */
+export const exactTime = (at: string): string => absolute.format(Date.parse(at))
+
 /** A time of the REST interface. The exact time is in its title. */
 export function Time({ at }: { at: string }) {
   return (
     <Text span inherit>
-      <time dateTime={at} title={`${absolute.format(Date.parse(at))} (${at})`}>
+      <time dateTime={at} title={`${exactTime(at)} (${at})`}>
         {timeText(at)}
       </time>
     </Text>

@@ -1,0 +1,51 @@
+import { Button, Stack, Title } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, client } from '../../http/client.ts'
+import { useIdempotencyKey } from '../../parts/idempotency.ts'
+import { ApiForm } from './api-form.tsx'
+import { type ApiDraft, EMPTY_DRAFT, inputOf } from './draft.ts'
+
+/** The page that creates an API. */
+export function CreateApiPage() {
+  const [draft, setDraft] = useState(EMPTY_DRAFT)
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const keys = useIdempotencyKey()
+  const creation = useMutation({
+    mutationFn(given: ApiDraft) {
+      const body = inputOf(given)
+      const header = { 'Idempotency-Key': keys.for(body) }
+      return answer(client.POST('/apis', { params: { header }, body }))
+    },
+    async onSuccess(api) {
+      keys.done()
+      queries.invalidateQueries({ queryKey: ['apis'] })
+      notifications.show({ message: `${api.displayName} is created`, color: 'teal' })
+      await navigate({ to: '/apis/$apiId', params: { apiId: api.id }, ignoreBlocker: true })
+    },
+  })
+  return (
+    <Stack>
+      <Title order={1} size="h2">
+        New API
+      </Title>
+      <ApiForm
+        draft={draft}
+        stored={EMPTY_DRAFT}
+        onChange={setDraft}
+        onSubmit={() => creation.mutate(draft)}
+        submission={creation}
+        action="Create API"
+        failed="The API is not created"
+        cancel={
+          <Button variant="default" component={Link} to="/apis">
+            Cancel
+          </Button>
+        }
+      />
+    </Stack>
+  )
+}

@@ -1,0 +1,140 @@
+import '../../more-styles.ts'
+import { Alert, Anchor, Breadcrumbs, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Schemas } from '../../http/schemas.ts'
+import { useAllowed } from '../../http/session.ts'
+import { isProblem } from '../../parts/field-errors.ts'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Loading } from '../../parts/states.tsx'
+import { StatusBadge } from './badges.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
+import { DeploymentsTab } from './deployments-tab.tsx'
+import { DetailsTab } from './details-tab.tsx'
+import { HistoryTab } from './history-tab.tsx'
+import { ApiImage } from './image.tsx'
+import { apiQuery } from './reads.ts'
+import type { Tab } from './search.ts'
+import { VersionsTab } from './versions-tab.tsx'
+import { WebhooksTab } from './webhooks-tab.tsx'
+
+const route = getRouteApi('/inside/apis/$apiId')
+
+/** The page of an API. */
+export function ApiPage() {
+  const { apiId } = route.useParams()
+  const api = useQuery(apiQuery(apiId))
+  return (
+    <Stack maw={1200}>
+      <Breadcrumbs>
+        <Anchor component={Link} to="/apis">
+          APIs
+        </Anchor>
+        <span>{api.data?.body.displayName ?? apiId}</span>
+      </Breadcrumbs>
+      {api.isPending && <Loading what="the API" />}
+      {api.isError && !api.data && <Missing id={apiId} error={api.error} onRetry={() => api.refetch()} />}
+      {api.data && (
+        <>
+          {api.isError && (
+            <ProblemPanel what="The page is not up to date" error={api.error} onRetry={() => api.refetch()} />
+          )}
+          <Header api={api.data.body} etag={api.data.etag} />
+          <ApiTabs api={api.data.body} etag={api.data.etag} />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function Header({ api, etag }: { api: Schemas['Api']; etag: string }) {
+  const allowed = useAllowed('API_WRITE')
+  const [deleting, { open, close }] = useDisclosure()
+  return (
+    <Group justify="space-between" align="start">
+      <Group wrap="nowrap">
+        {api.hasImage && <ApiImage id={api.id} size={56} alt="" />}
+        <Stack gap={4}>
+          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+            {api.displayName}
+          </Title>
+          <Group gap="xs">
+            <Code>{api.name}</Code>
+            <StatusBadge status={api.status} />
+            <StatusBadge status={api.deploymentStatus} />
+          </Group>
+        </Stack>
+      </Group>
+      {allowed && (
+        <Group gap="xs">
+          <Button component={Link} to="/apis/$apiId/edit" params={{ apiId: api.id }}>
+            Edit
+          </Button>
+          <Button variant="default" onClick={open}>
+            Delete
+          </Button>
+        </Group>
+      )}
+      {deleting && <DeleteDialog api={api} etag={etag} onClose={close} />}
+    </Group>
+  )
+}
+
+function ApiTabs({ api, etag }: { api: Schemas['Api']; etag: string }) {
+  const { tab = 'details' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const seesWebhooks = useAllowed('WEBHOOKS_READ')
+  const choose = (chosen: string | null) =>
+    navigate({ search: chosen === 'details' ? {} : { tab: chosen as Tab }, replace: true })
+  return (
+    <Tabs value={tab === 'webhooks' && !seesWebhooks ? 'details' : tab} onChange={choose} keepMounted={false}>
+      <Tabs.List aria-label="Parts of the API">
+        <Tabs.Tab value="details">Details</Tabs.Tab>
+        <Tabs.Tab value="versions">Versions</Tabs.Tab>
+        <Tabs.Tab value="deployments">Deployments</Tabs.Tab>
+        {seesWebhooks && <Tabs.Tab value="webhooks">Webhooks</Tabs.Tab>}
+        <Tabs.Tab value="history">History</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="details" pt="md">
+        <DetailsTab api={api} />
+      </Tabs.Panel>
+      <Tabs.Panel value="versions" pt="md">
+        <VersionsTab api={api} />
+      </Tabs.Panel>
+      <Tabs.Panel value="deployments" pt="md">
+        <DeploymentsTab api={api} />
+      </Tabs.Panel>
+      {seesWebhooks && (
+        <Tabs.Panel value="webhooks" pt="md">
+          <WebhooksTab api={api} />
+        </Tabs.Panel>
+      )}
+      <Tabs.Panel value="history" pt="md">
+        <HistoryTab id={api.id} now={{ api, etag }} />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}
+
+/** An API that cannot be read. The history of a deleted one is still there. */
+function Missing({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
+  const missing = isProblem(error, 'api-not-found')
+  return (
+    <>
+      <Title order={1} size="h2">
+        {missing ? 'There is no such API' : 'API'}
+      </Title>
+      {missing ? (
+        <>
+          <Alert color="gray" variant="default">
+            It has been deleted, or it has never existed. What is known of it is its history.
+          </Alert>
+          <HistoryTab id={id} />
+        </>
+      ) : (
+        <ProblemPanel what="The API cannot be read" error={error} onRetry={onRetry} />
+      )}
+    </>
+  )
+}

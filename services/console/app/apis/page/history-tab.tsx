@@ -1,0 +1,50 @@
+import { Grid, Stack, Title } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import type { Schemas } from '../../http/schemas.ts'
+import { HistoryList } from './history-list.tsx'
+import { PastState } from './past-state.tsx'
+import { historyQuery } from './reads.ts'
+import { TimeSlider } from './time-slider.tsx'
+
+const route = getRouteApi('/inside/apis/$apiId')
+
+interface HistoryTabProps {
+  id: string
+  /** The API as it is; absent if it was deleted. */
+  now?: { api: Schemas['Api']; etag: string }
+}
+
+/** How an API became what it is: its changes, and its state at any of them. */
+export function HistoryTab({ id, now }: HistoryTabProps) {
+  const history = useInfiniteQuery(historyQuery(id))
+  const { at } = route.useSearch()
+  const navigate = route.useNavigate()
+  const show = (time: string | undefined) =>
+    navigate({
+      search: ({ at: _, ...rest }) => ({ ...rest, ...(time && { at: time }) }),
+      replace: true,
+      resetScroll: false,
+    })
+  const moments = [
+    ...new Set(history.data?.pages.flatMap(({ content }) => content.map(({ timestamp }) => timestamp))),
+  ].reverse()
+  return (
+    <Stack>
+      {moments.length > 0 && <TimeSlider moments={moments} at={at} onChange={show} />}
+      <Grid>
+        <Grid.Col span={{ base: 12, md: at ? 6 : 12 }}>
+          <Title order={2} size="h4" mb="sm">
+            Changes
+          </Title>
+          <HistoryList history={history} onShow={show} shown={at} />
+        </Grid.Col>
+        {at && (
+          <Grid.Col span={{ base: 12, md: 6 }} order={{ base: -1, md: 1 }}>
+            <PastState id={id} at={at} now={now} onBack={() => show(undefined)} />
+          </Grid.Col>
+        )}
+      </Grid>
+    </Stack>
+  )
+}

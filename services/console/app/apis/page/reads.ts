@@ -1,0 +1,85 @@
+import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { answer, client, tagged } from '../../http/client.ts'
+
+const PAGE_SIZE = 100
+const JOB_POLL_MS = 1_000
+
+/** An API with its entity tag. While a deployment job runs it is read every second. */
+export const apiQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['api', id, 'now'],
+    queryFn: ({ signal }) =>
+      tagged(
+        client.GET('/apis/{api_id}', {
+          params: { path: { api_id: id }, query: { includeDeployedOn: true, includeRunningJobs: true } },
+          signal,
+        }),
+      ),
+    refetchInterval: ({ state }) => (state.data?.body.runningJobs?.length ? JOB_POLL_MS : false),
+  })
+
+/** An API as it was at a time. The past does not change. */
+export const pastApiQuery = (id: string, at: string) =>
+  queryOptions({
+    queryKey: ['api', id, 'at', at],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/apis/{api_id}', {
+          params: { path: { api_id: id }, query: { at, includeDeployedOn: true } },
+          signal,
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** The versions of an API at a time; of the present without a time. */
+export const versionsQuery = (id: string, at?: string) =>
+  infiniteQueryOptions({
+    queryKey: ['api', id, 'versions', at ?? 'now'],
+    queryFn: ({ signal, pageParam: page }) =>
+      answer(
+        client.GET('/apis/{api_id}/versions', {
+          params: { path: { api_id: id }, query: { page, size: PAGE_SIZE, ...(at && { at }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
+  })
+
+/** The changes of an API with those of its versions, newest first. */
+export const historyQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['api', id, 'history'],
+    queryFn: ({ signal, pageParam: page }) =>
+      answer(
+        client.GET('/apis/{api_id}/history', {
+          params: { path: { api_id: id }, query: { page, size: PAGE_SIZE, includeVersions: true } },
+          signal,
+        }),
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
+  })
+
+/** The changes of a version, newest first. */
+export const versionHistoryQuery = (api: string, version: string) =>
+  infiniteQueryOptions({
+    queryKey: ['api', api, 'version', version, 'history'],
+    queryFn: ({ signal, pageParam: page }) =>
+      answer(
+        client.GET('/apis/{api_id}/versions/{version_id}/history', {
+          params: { path: { api_id: api, version_id: version }, query: { page, size: PAGE_SIZE } },
+          signal,
+        }),
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
+  })
+
+/** Reads everything again that a change of an API affects. */
+export const readAgain = (queries: QueryClient, id: string) =>
+  Promise.all([
+    queries.invalidateQueries({ queryKey: ['api', id] }),
+    queries.invalidateQueries({ queryKey: ['apis'] }),
+  ])

@@ -1,0 +1,239 @@
+import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, client, tagged } from '../../http/client.ts'
+import type { Schemas } from '../../http/schemas.ts'
+import { Comparison } from '../../parts/comparison.tsx'
+import { fieldErrors, isProblem } from '../../parts/field-errors.ts'
+import { useIdempotencyKey } from '../../parts/idempotency.ts'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Loading } from '../../parts/states.tsx'
+import { type Stored, save } from '../../parts/three-way.ts'
+import { Discard, UnsavedGuard } from '../../parts/unsaved-guard.tsx'
+import { readAgain } from './reads.ts'
+
+type Version = Schemas['Version']
+
+interface VersionDraft {
+  name: string
+  displayName: string
+  description: string
+  status: Version['status']
+}
+
+const LABELS: Readonly<Record<keyof VersionDraft, string>> = {
+  name: 'Name',
+  displayName: 'Display name',
+  description: 'Description',
+  status: 'Status',
+}
+const STATUSES = [
+  { value: 'DEVELOPMENT', label: 'In development' },
+  { value: 'ACTIVE', label: 'Active' },
+  { value: 'DEPRECATED', label: 'Deprecated' },
+  { value: 'RETIRED', label: 'Retired' },
+  { value: 'INACTIVE', label: 'Inactive' },
+]
+const NEW: Stored<VersionDraft> = {
+  draft: { name: '', displayName: '', description: '', status: 'ACTIVE' },
+  etag: '',
+}
+
+const inputOf = ({ name, displayName, description, status }: VersionDraft): Schemas['VersionInput'] => ({
+  name,
+  displayName: displayName || null,
+  description: description || null,
+  status,
+})
+
+async function open(path: { api_id: string; version_id: string }): Promise<Stored<VersionDraft>> {
+  const { body, etag } = await tagged(
+    client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } }),
+  )
+  const { name, displayName, description, status } = body
+  return { draft: { name, displayName, description: description ?? '', status }, etag }
+}
+
+interface VersionDialogProps {
+  api: string
+  /** Absent to create one. */
+  version?: Version
+  onClose: () => void
+}
+
+/** Creates or changes a version of an API. */
+export function VersionDialog({ api, version, onClose }: VersionDialogProps) {
+  const [dirty, setDirty] = useState(false)
+  const [asking, setAsking] = useState(false)
+  const opened = useQuery({
+    queryKey: ['api', api, 'edited version', version?.id ?? 'new'],
+    queryFn: () => (version ? open({ api_id: api, version_id: version.id }) : NEW),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  return (
+    <Modal
+      opened
+      onClose={() => (dirty ? setAsking(true) : onClose())}
+      title={version ? `Edit version ${version.name}` : 'Add a version'}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <UnsavedGuard unsaved={dirty} />
+      <Discard opened={asking} onDiscard={onClose} onStay={() => setAsking(false)} />
+      {opened.isPending && <Loading what="the version" />}
+      {opened.isError && (
+        <ProblemPanel
+          what="The version cannot be read"
+          error={opened.error}
+          onRetry={() => opened.refetch()}
+        />
+      )}
+      {opened.data && (
+        <VersionForm
+          api={api}
+          version={version?.id}
+          opened={opened.data}
+          onDirty={setDirty}
+          onClose={onClose}
+        />
+      )}
+    </Modal>
+  )
+}
+
+interface VersionFormProps {
+  api: string
+  version: string | undefined
+  opened: Stored<VersionDraft>
+  onDirty: (dirty: boolean) => void
+  onClose: () => void
+}
+
+function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProps) {
+  const [base, setBase] = useState(opened)
+  const [draft, setDraft] = useState(opened.draft)
+  const [theirs, setTheirs] = useState<Stored<VersionDraft>>()
+  const saving = useVersionSaving(api, version, { onSaved: onClose, onConflict: setTheirs })
+  const change = (next: VersionDraft) => {
+    setDraft(next)
+    onDirty(JSON.stringify(next) !== JSON.stringify(base.draft))
+  }
+  const decide = (mine: VersionDraft, over: Stored<VersionDraft>) =>
+    saving.mutate(
+      { mine, over },
+      {
+        onSettled() {
+          setDraft(mine)
+          setBase(over)
+        },
+      },
+    )
+  return (
+    <form
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        saving.mutate({ mine: draft, over: base })
+      }}
+    >
+      <Stack>
+        <VersionFields draft={draft} onChange={change} error={saving.error} />
+        {saving.isError && <ProblemPanel what="The version is not saved" error={saving.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={saving.isPending}>
+            {version ? 'Save' : 'Add version'}
+          </Button>
+        </Group>
+      </Stack>
+      {theirs && (
+        <Comparison
+          key={theirs.etag}
+          what="version"
+          base={base.draft}
+          mine={draft}
+          theirs={theirs.draft}
+          labels={LABELS}
+          textOf={value => value}
+          saving={saving.isPending}
+          onSave={merged => decide(merged, theirs)}
+          onClose={() => setTheirs(undefined)}
+        />
+      )}
+    </form>
+  )
+}
+
+interface Outcomes {
+  onSaved: () => void
+  onConflict: (theirs: Stored<VersionDraft> | undefined) => void
+}
+
+/** Creates a version without an id, and saves the version of an id otherwise. */
+function useVersionSaving(api: string, version: string | undefined, { onSaved, onConflict }: Outcomes) {
+  const queries = useQueryClient()
+  const keys = useIdempotencyKey()
+  const create = async (draft: VersionDraft) => {
+    const body = inputOf(draft)
+    const header = { 'Idempotency-Key': keys.for(body) }
+    await answer(client.POST('/apis/{api_id}/versions', { params: { path: { api_id: api }, header }, body }))
+    keys.done()
+  }
+  const update = (id: string, mine: VersionDraft, over: Stored<VersionDraft>) => {
+    const path = { api_id: api, version_id: id }
+    return save({
+      base: over,
+      mine,
+      put: (draft, etag) =>
+        answer(
+          client.PUT('/apis/{api_id}/versions/{version_id}', {
+            params: { path, header: { 'If-Match': etag } },
+            body: inputOf(draft),
+          }),
+        ),
+      read: () => open(path),
+      isStale: error => isProblem(error, 'precondition-failed'),
+    })
+  }
+  return useMutation({
+    async mutationFn({ mine, over }: { mine: VersionDraft; over: Stored<VersionDraft> }) {
+      if (version !== undefined) return update(version, mine, over)
+      await create(mine)
+      return undefined
+    },
+    async onSuccess(theirs) {
+      onConflict(theirs)
+      if (theirs) return
+      await readAgain(queries, api)
+      onSaved()
+    },
+    onError: () => onConflict(undefined),
+  })
+}
+
+interface VersionFieldsProps {
+  draft: VersionDraft
+  onChange: (draft: VersionDraft) => void
+  error: unknown
+}
+
+function VersionFields({ draft, onChange, error }: VersionFieldsProps) {
+  const errors = fieldErrors(error, { 'version-name-taken': 'name' })
+  const field = (key: keyof VersionDraft) => ({
+    label: LABELS[key],
+    value: draft[key],
+    error: errors[key],
+    onChange: (event: { currentTarget: { value: string } }) =>
+      onChange({ ...draft, [key]: event.currentTarget.value }),
+  })
+  return (
+    <>
+      <TextInput {...field('name')} required data-autofocus autoComplete="off" placeholder="1.2.0" />
+      <TextInput {...field('displayName')} autoComplete="off" description="The name, if it is left empty" />
+      <Textarea {...field('description')} autosize minRows={2} maxRows={8} />
+      <NativeSelect {...field('status')} data={STATUSES} />
+    </>
+  )
+}

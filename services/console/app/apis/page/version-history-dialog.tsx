@@ -1,0 +1,26 @@
+import { Modal } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import type { Schemas } from '../../http/schemas.ts'
+import { HistoryList } from './history-list.tsx'
+import { versionHistoryQuery } from './reads.ts'
+
+interface VersionHistoryDialogProps {
+  version: Schemas['Version']
+  onClose: () => void
+}
+
+/** The changes of a version. */
+export function VersionHistoryDialog({ version, onClose }: VersionHistoryDialogProps) {
+  const history = useInfiniteQuery(versionHistoryQuery(version.api, version.id))
+  return (
+    <Modal
+      opened
+      size="lg"
+      onClose={onClose}
+      title={`History of version ${version.name}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <HistoryList history={history} />
+    </Modal>
+  )
+}

@@ -1,0 +1,161 @@
+import { Button, Code, Group, Menu, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, client, tagged } from '../../http/client.ts'
+import type { Schemas } from '../../http/schemas.ts'
+import { useAllowed } from '../../http/session.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Empty, Loading } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+import { StatusBadge } from './badges.tsx'
+import { readAgain, versionsQuery } from './reads.ts'
+import { VersionDialog } from './version-dialog.tsx'
+import { VersionHistoryDialog } from './version-history-dialog.tsx'
+
+type Version = Schemas['Version']
+
+/** What the person does with a version. */
+type Doing = { what: 'create' } | { what: 'edit' | 'delete' | 'history'; version: Version }
+
+/** The versions of an API. */
+export function VersionsTab({ api }: { api: Schemas['Api'] }) {
+  const versions = useInfiniteQuery(versionsQuery(api.id))
+  const [doing, setDoing] = useState<Doing>()
+  const allowed = useAllowed('API_WRITE')
+  const all = versions.data?.pages.flatMap(({ content }) => content)
+  const add = allowed && <Button onClick={() => setDoing({ what: 'create' })}>Add version</Button>
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          Versions
+        </Title>
+        {add}
+      </Group>
+      {versions.isPending && <Loading what="the versions" />}
+      {versions.isError && (
+        <ProblemPanel
+          what="The versions cannot be listed"
+          error={versions.error}
+          onRetry={() => versions.refetch()}
+        />
+      )}
+      {all?.length === 0 && (
+        <Empty title="No versions yet">
+          A version has a label such as 1.2.0 and a status that tells users whether to adopt it.
+        </Empty>
+      )}
+      {all && all.length > 0 && <VersionTable versions={all} allowed={allowed} onDo={setDoing} />}
+      {versions.hasNextPage && (
+        <Button
+          variant="default"
+          loading={versions.isFetchingNextPage}
+          onClick={() => versions.fetchNextPage()}
+          style={{ alignSelf: 'center' }}
+        >
+          Show more versions
+        </Button>
+      )}
+      <Dialog api={api.id} doing={doing} onClose={() => setDoing(undefined)} />
+    </Stack>
+  )
+}
+
+interface VersionTableProps {
+  versions: readonly Version[]
+  allowed: boolean
+  onDo: (doing: Doing) => void
+}
+
+function VersionTable({ versions, allowed, onDo }: VersionTableProps) {
+  return (
+    <ScrollArea type="auto">
+      <Table miw={640} verticalSpacing="xs" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Display name</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th>Changed</Table.Th>
+            <Table.Th>Actions</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {versions.map(version => (
+            <Table.Tr key={version.id}>
+              <Table.Td>
+                <Code>{version.name}</Code>
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                {version.displayName}
+                {version.description && (
+                  <Text size="xs" style={{ whiteSpace: 'pre-wrap' }}>
+                    {version.description}
+                  </Text>
+                )}
+              </Table.Td>
+              <Table.Td>
+                <StatusBadge status={version.status} />
+              </Table.Td>
+              <Table.Td>
+                <Time at={version.updatedAt} />
+              </Table.Td>
+              <Table.Td>
+                <Actions version={version} allowed={allowed} onDo={onDo} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea>
+  )
+}
+
+function Actions({ version, allowed, onDo }: Omit<VersionTableProps, 'versions'> & { version: Version }) {
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button size="compact-sm" variant="default" aria-label={`Actions for version ${version.name}`}>
+          Actions
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {allowed && <Menu.Item onClick={() => onDo({ what: 'edit', version })}>Edit</Menu.Item>}
+        <Menu.Item onClick={() => onDo({ what: 'history', version })}>History</Menu.Item>
+        {allowed && <Menu.Item onClick={() => onDo({ what: 'delete', version })}>Delete</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Dialog({ api, doing, onClose }: { api: string; doing: Doing | undefined; onClose: () => void }) {
+  const queries = useQueryClient()
+  if (!doing) return null
+  if (doing.what === 'create') return <VersionDialog api={api} onClose={onClose} />
+  const { what, version } = doing
+  if (what === 'edit') return <VersionDialog api={api} version={version} onClose={onClose} />
+  if (what === 'history') return <VersionHistoryDialog version={version} onClose={onClose} />
+  const path = { api_id: api, version_id: version.id }
+  const remove = async () => {
+    const { etag } = await tagged(client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } }))
+    await answer(
+      client.DELETE('/apis/{api_id}/versions/{version_id}', {
+        params: { path, header: { 'If-Match': etag } },
+      }),
+    )
+    await readAgain(queries, api)
+  }
+  return (
+    <ConfirmDialog
+      title={`Delete version ${version.name}?`}
+      action="Delete version"
+      failed="The version is not deleted"
+      color="red"
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <Text size="sm">Its history stays readable in the history of the API.</Text>
+    </ConfirmDialog>
+  )
+}

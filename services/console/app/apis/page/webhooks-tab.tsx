@@ -1,0 +1,121 @@
+import { Anchor, Badge, Button, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { answer, client } from '../../http/client.ts'
+import type { Schemas } from '../../http/schemas.ts'
+import { useAllowed } from '../../http/session.ts'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Empty, Loading } from '../../parts/states.tsx'
+import { Time } from '../../parts/time.tsx'
+
+type Webhook = Schemas['Webhook']
+
+/** Types of the events that concern an API. */
+const isApiEvent = (type: string) => type.startsWith('API_') || type.startsWith('PRODUCT_API_')
+
+/** The active webhooks that ask for events of APIs. The interface has no filter for them. */
+async function readWebhooks(signal: AbortSignal): Promise<Webhook[]> {
+  const found: Webhook[] = []
+  for (let page = 1; ; page += 1) {
+    const { content, last } = await answer(
+      client.GET('/webhooks', { params: { query: { page, size: 100 } }, signal }),
+    )
+    found.push(...content.filter(({ active, eventTypes }) => active && eventTypes.some(isApiEvent)))
+    if (last) return found
+  }
+}
+
+/** The webhooks that are told about changes of this API and of all others. */
+export function WebhooksTab({ api }: { api: Schemas['Api'] }) {
+  const allowed = useAllowed('WEBHOOKS_WRITE')
+  const webhooks = useQuery({
+    queryKey: ['webhooks', 'of APIs'],
+    queryFn: ({ signal }) => readWebhooks(signal),
+  })
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          Active webhooks for events of APIs
+        </Title>
+        {allowed && (
+          <Button renderRoot={props => <Link to="/webhooks/new" search={{ api: api.id }} {...props} />}>
+            Create webhook
+          </Button>
+        )}
+      </Group>
+      {webhooks.isPending && <Loading what="the webhooks" />}
+      {webhooks.isError && (
+        <ProblemPanel
+          what="The webhooks cannot be listed"
+          error={webhooks.error}
+          onRetry={() => webhooks.refetch()}
+        />
+      )}
+      {webhooks.data?.length === 0 && (
+        <Empty title="No webhook asks for events of APIs">
+          A webhook tells another system about changes of APIs as they happen.
+        </Empty>
+      )}
+      {webhooks.data && webhooks.data.length > 0 && <WebhookTable webhooks={webhooks.data} />}
+    </Stack>
+  )
+}
+
+function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
+  return (
+    <ScrollArea type="auto">
+      <Table miw={700} verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Webhook</Table.Th>
+            <Table.Th>Events of APIs</Table.Th>
+            <Table.Th>Health</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {webhooks.map(webhook => (
+            <Table.Tr key={webhook.id}>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                <Anchor
+                  fw={500}
+                  renderRoot={props => (
+                    <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} {...props} />
+                  )}
+                >
+                  {webhook.displayName}
+                </Anchor>
+                <Text size="xs">
+                  <Code>{webhook.url}</Code>
+                </Text>
+              </Table.Td>
+              <Table.Td>
+                <Group gap={6}>
+                  {webhook.eventTypes.filter(isApiEvent).map(type => (
+                    <Badge key={type} variant="default" tt="none" fw={500}>
+                      {type}
+                    </Badge>
+                  ))}
+                </Group>
+              </Table.Td>
+              <Table.Td>
+                <Health health={webhook.health} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea>
+  )
+}
+
+function Health({ health }: Pick<Webhook, 'health'>) {
+  if (!health || health.successRate === null) return <Text size="sm">No delivery yet</Text>
+  if (health.failingSince)
+    return (
+      <Text size="sm">
+        Failing since <Time at={health.failingSince} />
+      </Text>
+    )
+  return <Text size="sm">{Math.floor(health.successRate * 100)} % of the attempts succeed</Text>
+}

@@ -1,0 +1,99 @@
+import { Group, Table, Text } from '@mantine/core'
+import type { Schemas } from '../http/schemas.ts'
+
+type Change = Schemas['PatchOperation']
+
+/** Fields that change with everything else, or never. */
+const UNREMARKABLE = new Set(['/id', '/api', '/createdAt', '/updatedAt'])
+
+/** The operations of a JSON Patch that a person wants to see: with a difference, and without the technical fields. */
+export const remarkable = (changes: readonly Change[]): Change[] =>
+  changes.filter(
+    ({ op, path, value, before }) =>
+      !UNREMARKABLE.has(path) &&
+      !(op === 'add' && isNothing(value)) &&
+      !(op === 'remove' && isNothing(before)),
+  )
+
+const isNothing = (value: unknown) =>
+  value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+
+/** Name of the field of a JSON Pointer, e.g. "display name" for `/displayName`. */
+export const fieldName = (path: string): string =>
+  path
+    .slice(1)
+    .replaceAll('/', ' ')
+    .replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
+/** The differences between two states of a record, one field per row. */
+export function Changes({ changes }: { changes: readonly Change[] }) {
+  return (
+    <Table withRowBorders={false} verticalSpacing={2} layout="fixed">
+      <Table.Tbody>
+        {changes.map(({ path, before, value }) => (
+          <Table.Tr key={path} style={{ verticalAlign: 'top' }}>
+            <Table.Th scope="row" fw={500} w={150}>
+              {fieldName(path)}
+            </Table.Th>
+            <Table.Td>
+              <Difference before={before} value={value} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+/** The value before and after a change. Of lists only the items that were removed and added. */
+function Difference({ before, value }: { before: unknown; value: unknown }) {
+  if (Array.isArray(before) && Array.isArray(value)) {
+    const removed = before.filter(item => !value.includes(item))
+    const added = value.filter(item => !before.includes(item))
+    if (removed.length + added.length > 0)
+      return (
+        <Group gap={6}>
+          {removed.map(item => (
+            <Removed key={String(item)} value={item} />
+          ))}
+          {added.map(item => (
+            <Added key={String(item)} value={item} />
+          ))}
+        </Group>
+      )
+  }
+  return (
+    <Group gap={6}>
+      {!isAbsent(before) && <Removed value={before} />}
+      {isAbsent(value) ? <em>no value</em> : <Added value={value} />}
+    </Group>
+  )
+}
+
+const isAbsent = (value: unknown) => value === null || value === undefined
+
+/** A value of a record as text. */
+export function valueText(value: unknown): string {
+  if (isAbsent(value)) return ''
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.map(valueText).join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const TEXT = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', borderRadius: 2, padding: '0 4px' } as const
+
+const Removed = ({ value }: { value: unknown }) => (
+  <Text component="del" inherit style={{ ...TEXT, background: 'var(--mantine-color-red-light)' }}>
+    {valueText(value)}
+  </Text>
+)
+
+const Added = ({ value }: { value: unknown }) => (
+  <Text
+    component="ins"
+    inherit
+    style={{ ...TEXT, background: 'var(--mantine-color-teal-light)', textDecoration: 'none' }}
+  >
+    {valueText(value)}
+  </Text>
+)

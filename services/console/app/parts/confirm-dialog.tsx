@@ -1,0 +1,51 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ProblemPanel } from './problem-panel.tsx'
+
+interface ConfirmDialogProps {
+  title: string
+  /** Text of the button that confirms, e.g. "Delete version". */
+  action: string
+  /** What failed, e.g. "The version is not deleted". */
+  failed: string
+  /** Red for actions that remove something. */
+  color?: 'red'
+  disabled?: boolean
+  onConfirm: () => Promise<unknown>
+  onClose: () => void
+  children: ReactNode
+}
+
+/** Asks before an action, shows its progress, and stays open with the reason when it fails. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const action = useMutation({ mutationFn: props.onConfirm, onSuccess: props.onClose })
+  return (
+    <Modal opened onClose={props.onClose} title={props.title} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          action.mutate()
+        }}
+      >
+        <Stack>
+          {props.children}
+          {action.isError && <ProblemPanel what={props.failed} error={action.error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={props.onClose}>
+              Cancel
+            </Button>
+            <Button
+              type="submit"
+              {...(props.color && { color: props.color })}
+              disabled={props.disabled ?? false}
+              loading={action.isPending}
+            >
+              {props.action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
