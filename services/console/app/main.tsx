@@ -1,11 +1,11 @@
 import './styles.ts'
 import { Alert, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queries } from './http/queries.ts'
+import { MessagesArea } from './parts/messages-area.tsx'
 import { router } from './router.tsx'
 import { watchImports } from './shell/failed-import.ts'
 import { followHeadings } from './shell/headings.ts'
@@ -37,7 +37,7 @@ createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
-        <Notifications position="bottom-right" />
+        <MessagesArea />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>
