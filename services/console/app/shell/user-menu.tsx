@@ -16,7 +16,7 @@ export function UserMenu({ current }: { current: Session }) {
     <>
       <Menu position="bottom-end" width={260}>
         <Menu.Target>
-          <UnstyledButton px={4} aria-label={`User menu of ${user.username}`}>
+          <UnstyledButton px={4} aria-label={`User menu of ${user.displayName}`}>
             <Group gap={4} wrap="nowrap">
               <Text size="sm" maw={{ base: 90, sm: 180 }} truncate>
                 {user.displayName}
