@@ -1,53 +1,114 @@
-import { Stack, Table, TextInput, Title } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import { answer, client } from '../http/client.ts'
+import { useMemo } from 'react'
+import { useAllowed } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
-import { Time } from '../parts/time.tsx'
+import { ChosenFilters, FacetBar } from './facet-bar.tsx'
+import styles from './list-page.module.css'
+import { useFirstPage } from './list-pages.ts'
+import { ListTable } from './list-table.tsx'
+import {
+  type ApiSearch,
+  isFiltered,
+  listOf,
+  readApiSearch,
+  SORTS,
+  sortOf,
+  termsOf,
+  withoutFilters,
+} from './search.ts'
+import { SearchBox } from './search-box.tsx'
+import { useSelection } from './selection.ts'
 
 const route = getRouteApi('/inside/apis')
 
-/** The catalogue of APIs. */
+/** The catalogue of APIs. Its whole state is in the URL. */
 export function ApisPage() {
-  const { search } = route.useSearch()
+  const search = route.useSearch()
   const navigate = route.useNavigate()
-  const apis = useQuery({
-    queryKey: ['apis', search],
-    queryFn: ({ signal }) => answer(client.GET('/apis', { params: { query: { search, size: 50 } }, signal })),
-    placeholderData: keepPreviousData,
-  })
+  const first = useFirstPage(listOf(search))
+  const change = (next: ApiSearch, replace = false) =>
+    navigate({ search: readApiSearch({ ...next }), replace })
   return (
-    <Stack>
-      <Title order={1} size="h2">
-        APIs
-      </Title>
-      <TextInput
-        type="search"
-        aria-label="Search APIs"
-        placeholder="Search"
-        defaultValue={search}
-        onChange={event =>
-          navigate({ search: { search: event.currentTarget.value || undefined }, replace: true })
-        }
+    <Stack gap="sm" className={styles.page}>
+      <Group justify="space-between" align="baseline">
+        <Title order={1} size="h2">
+          APIs
+        </Title>
+        <Text size="sm" role="status">
+          {first.data && countText(first.data.total, isFiltered(search))}
+        </Text>
+      </Group>
+      <Group gap="xs">
+        <SearchBox
+          value={search.search ?? ''}
+          onChange={text => change({ ...search, search: text }, true)}
+          searching={first.isFetching}
+        />
+        <NativeSelect
+          flex="0 1 14rem"
+          aria-label="Order"
+          data={[...SORTS]}
+          value={sortOf(search)}
+          onChange={event => change({ ...search, sort: event.currentTarget.value })}
+        />
+      </Group>
+      <FacetBar search={search} onChange={change} />
+      <ChosenFilters
+        search={search}
+        ownerName={first.data?.content[0]?.ownerDisplayName ?? undefined}
+        onChange={change}
       />
-      {apis.isPending && <Loading what="the APIs" />}
-      {apis.isError && (
-        <ProblemPanel what="The APIs cannot be listed" error={apis.error} onRetry={() => apis.refetch()} />
-      )}
-      {apis.data?.content.length === 0 && <Empty title="No API matches">Change the search.</Empty>}
-      <Table>
-        <Table.Tbody>
-          {apis.data?.content.map(api => (
-            <Table.Tr key={api.id}>
-              <Table.Td>{api.name}</Table.Td>
-              <Table.Td>
-                <Time at={api.updatedAt} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <Results first={first} search={search} onChange={change} />
     </Stack>
+  )
+}
+
+const countText = (total: number, filtered: boolean) =>
+  `${total.toLocaleString('en')} ${total === 1 ? 'API' : 'APIs'}${filtered ? (total === 1 ? ' matches' : ' match') : ''}`
+
+interface ResultsProps {
+  first: ReturnType<typeof useFirstPage>
+  search: ApiSearch
+  onChange: (search: ApiSearch) => void
+}
+
+function Results({ first, search, onChange }: ResultsProps) {
+  const { data } = first
+  const list = data?.list ?? listOf(search)
+  const mayWrite = useAllowed('API_WRITE')
+  const selecting = useSelection(list)
+  const terms = useMemo(() => termsOf(list), [list])
+  if (first.isError && !data)
+    return (
+      <ProblemPanel what="The APIs cannot be listed" error={first.error} onRetry={() => first.refetch()} />
+    )
+  if (!data) return <Loading what="the APIs" />
+  if (data.total === 0) return <NothingFound search={search} onChange={onChange} />
+  return (
+    <ListTable
+      list={list}
+      total={data.total}
+      terms={terms}
+      selecting={mayWrite ? selecting : undefined}
+      onSort={sort => onChange({ ...search, sort })}
+      onOpen={() => {}}
+    />
+  )
+}
+
+function NothingFound({ search, onChange }: Pick<ResultsProps, 'search' | 'onChange'>) {
+  if (!isFiltered(search))
+    return <Empty title="There are no APIs yet">They appear here once they are created.</Empty>
+  return (
+    <Empty title="No API matches">
+      <Stack align="center" gap="xs">
+        <Text>Try fewer or other words, or remove a filter.</Text>
+        <Button variant="default" onClick={() => onChange(withoutFilters(search))}>
+          Clear search and filters
+        </Button>
+      </Stack>
+    </Empty>
   )
 }

@@ -1,9 +1,105 @@
+import type { Query, Schemas } from '../http/schemas.ts'
+
+/** A record of a list of APIs. */
+export type Api = Schemas['Api']
+/** The filters of a list of APIs. */
+export type ApiFilters = Query<'getApiFacets'>
+/** A list of APIs without its page. */
+export type ApiList = ApiFilters & { sort: string[] }
+
 /** The state of the catalogue in the URL. */
 export interface ApiSearch {
+  /** Search terms, separated by white space. */
   search?: string
+  name?: string
+  status?: Api['status']
+  deployed?: true
+  tags?: string[]
+  owner?: string
+  platformType?: string
+  environment?: string
+  product?: string
+  /** Property and direction, e.g. `updatedAt,desc`. */
+  sort?: string
 }
+
+/** A filter of the catalogue, as its key in the URL. */
+export type FilterKey = Exclude<keyof ApiSearch, 'search' | 'sort'>
+
+/** The orders of the list, with what they are called. The first one is the order without a choice. */
+export const SORTS: readonly { value: string; label: string }[] = [
+  { value: 'displayName,asc', label: 'Name, A to Z' },
+  { value: 'displayName,desc', label: 'Name, Z to A' },
+  { value: 'name,asc', label: 'Technical name, A to Z' },
+  { value: 'name,desc', label: 'Technical name, Z to A' },
+  { value: 'updatedAt,desc', label: 'Last changed first' },
+  { value: 'updatedAt,asc', label: 'Last changed last' },
+  { value: 'createdAt,desc', label: 'Newest first' },
+  { value: 'createdAt,asc', label: 'Oldest first' },
+  { value: 'status,asc', label: 'Active first' },
+  { value: 'status,desc', label: 'Inactive first' },
+  { value: 'deploymentStatus,asc', label: 'Deployment status, A to Z' },
+  { value: 'deploymentStatus,desc', label: 'Deployment status, Z to A' },
+  { value: 'platformType,asc', label: 'Platform, A to Z' },
+  { value: 'platformType,desc', label: 'Platform, Z to A' },
+]
+const [{ value: FIRST_SORT } = { value: '' }] = SORTS
+
+/** The most tags that the service filters by. */
+const MOST_TAGS = 50
+const TEXTS = ['search', 'name', 'owner', 'platformType', 'environment', 'product'] as const
 
 /** Reads the state from the URL. Values that it cannot use are left out. */
 export function readApiSearch(search: Record<string, unknown>): ApiSearch {
-  return typeof search.search === 'string' && search.search !== '' ? { search: search.search } : {}
+  const found: ApiSearch = {}
+  for (const key of TEXTS) {
+    const value = textOf(search[key])
+    if (value) found[key] = value
+  }
+  if (search.status === 'ACTIVE' || search.status === 'INACTIVE') found.status = search.status
+  if (search.deployed === true) found.deployed = true
+  const tags = [search.tags].flat().flatMap(tag => textOf(tag) ?? [])
+  if (tags.length > 0) found.tags = [...new Set(tags)].slice(0, MOST_TAGS)
+  const sort = SORTS.find(({ value }) => value === search.sort)
+  if (sort && sort.value !== FIRST_SORT) found.sort = sort.value
+  return found
 }
+
+/** The router reads `404` in a URL as a number. */
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined
+
+/** The filters for the service. */
+export function filtersOf({ search, sort: _, ...filters }: ApiSearch): ApiFilters {
+  return { ...filters, ...(search && { text: search }) }
+}
+
+/** The order of the list. */
+export const sortOf = ({ sort }: ApiSearch): string => sort ?? FIRST_SORT
+
+/** The list that a state of the catalogue shows. Records with equal values are in the order of their names. */
+export function listOf(search: ApiSearch): ApiList {
+  const sort = sortOf(search)
+  return { ...filtersOf(search), sort: sort.startsWith('name,') ? [sort] : [sort, 'name,asc'] }
+}
+
+/** The terms that the service searches for. */
+export const termsOf = ({ text }: ApiFilters): string[] =>
+  text?.split(/\s+/).filter(term => term !== '') ?? []
+
+/** Whether anything narrows the list. */
+export const isFiltered = ({ sort: _, ...filters }: ApiSearch): boolean => Object.keys(filters).length > 0
+
+/** Adds or removes a value of a filter. A filter other than `tags` has at most one value. */
+export function toggled(search: ApiSearch, key: FilterKey, value: string): ApiSearch {
+  const { [key]: before, ...others } = search
+  if (key === 'tags') {
+    const tags = search.tags ?? []
+    const after = tags.includes(value) ? tags.filter(tag => tag !== value) : [...tags, value]
+    return after.length > 0 ? { ...others, tags: after } : others
+  }
+  return String(before) === value ? others : readApiSearch({ ...others, [key]: key === 'deployed' || value })
+}
+
+/** Without filters and search terms; the order stays. */
+export const withoutFilters = ({ sort }: ApiSearch): ApiSearch => (sort ? { sort } : {})

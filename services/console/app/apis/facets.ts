@@ -1,0 +1,70 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { answer, client } from '../http/client.ts'
+import type { Schemas } from '../http/schemas.ts'
+import { type ApiFilters, type ApiSearch, type FilterKey, filtersOf } from './search.ts'
+
+type FacetKey = Exclude<FilterKey, 'name'>
+
+/** A filter whose values are offered with their counts. */
+export interface Facet {
+  key: FacetKey
+  label: string
+}
+
+export const FACETS: readonly Facet[] = [
+  { key: 'tags', label: 'Tags' },
+  { key: 'status', label: 'Status' },
+  { key: 'deployed', label: 'Deployed' },
+  { key: 'environment', label: 'Environment' },
+  { key: 'platformType', label: 'Platform' },
+  { key: 'product', label: 'Product' },
+  { key: 'owner', label: 'Owner' },
+]
+
+/** A value of a facet. */
+export interface FacetValue {
+  value: string
+  label: string
+  count: number
+}
+
+const WORDS: Readonly<Record<string, string>> = { ACTIVE: 'Active', INACTIVE: 'Inactive', true: 'Deployed' }
+
+/** What a value is called, without a request. */
+export const valueLabel = (value: string): string => WORDS[value] ?? value
+
+/**
+ * The values of a facet with their counts. `tags` are counted among the APIs that have all chosen tags; the values of
+ * another facet replace each other, so that its own choice does not count.
+ */
+export function useFacet(search: ApiSearch, { key }: Facet) {
+  const { [key]: _, ...others } = search
+  const filters = filtersOf(key === 'tags' ? search : others)
+  return useQuery({ ...facetsQuery(filters), placeholderData: keepPreviousData, select: valuesOf(key) })
+}
+
+const facetsQuery = (filters: ApiFilters) => ({
+  queryKey: ['apis', 'facets', filters],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    answer(client.GET('/apis/facets', { params: { query: filters }, signal })),
+})
+
+const valuesOf =
+  (key: FacetKey) =>
+  (facets: Schemas['ApiFacets']): FacetValue[] => {
+    // The list has no filter for APIs that are not deployed.
+    if (key === 'deployed') return facets.deployed.filter(({ value }) => value).map(shown)
+    if (key === 'owner')
+      return facets.owner.map(({ value, displayName, count }) => ({
+        value,
+        label: displayName ?? 'Deleted user',
+        count,
+      }))
+    return facets[key].map(shown)
+  }
+
+const shown = ({ value, count }: { value: string | boolean; count: number }): FacetValue => ({
+  value: String(value),
+  label: valueLabel(String(value)),
+  count,
+})

@@ -1,0 +1,69 @@
+import { useThrottledValue } from '@mantine/hooks'
+import { keepPreviousData, type QueryClient, queryOptions, useQueries, useQuery } from '@tanstack/react-query'
+import { answer, client } from '../http/client.ts'
+import type { Api, ApiList } from './search.ts'
+
+/** The largest page of the service. */
+export const PAGE_SIZE = 100
+/** Pages that are not shown are forgotten after this time. */
+const KEPT_MS = 60_000
+
+/** A page of a list, from 1. */
+export const pageQuery = (list: ApiList, page: number) =>
+  queryOptions({
+    queryKey: ['apis', 'page', list, page],
+    queryFn: async ({ signal }) => {
+      const query = { ...list, page, size: PAGE_SIZE }
+      const { content, totalElements } = await answer(client.GET('/apis', { params: { query }, signal }))
+      return { list, content, total: totalElements }
+    },
+    gcTime: KEPT_MS,
+  })
+
+/** The number of the page with a row. @param index of the row, from 0 */
+export const pageOf = (index: number): number => Math.floor(index / PAGE_SIZE) + 1
+
+/**
+ * The first page of a list: what it shows and its length. While another list is read, the earlier one stays; `data.list`
+ * says which one it is.
+ */
+export const useFirstPage = (list: ApiList) =>
+  useQuery({ ...pageQuery(list, 1), placeholderData: keepPreviousData })
+
+/** Rows of a list by their index, as far as their pages are read. */
+export interface LoadedRows {
+  row(index: number): Api | undefined
+  /** Why a page of the rows cannot be read. */
+  error: Error | null
+  retry(): void
+}
+
+/** While rows fly by, pages are asked for at most this often. */
+const ASKING_MS = 150
+
+/**
+ * The rows from `firstRow` to `lastRow`, of pages that are read when they are shown. Requests for pages that are no longer
+ * shown are aborted, so that a jump to any row needs one or two requests.
+ */
+export function useRows(list: ApiList, firstRow: number, lastRow: number): LoadedRows {
+  const first = pageOf(firstRow)
+  const last = pageOf(lastRow)
+  const asked = useThrottledValue(first, ASKING_MS)
+  const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  const pages = useQueries({
+    queries: numbers.map(number => ({ ...pageQuery(list, number), enabled: asked === first })),
+  })
+  return {
+    row: index => pages[pageOf(index) - first]?.data?.content[index % PAGE_SIZE],
+    error: pages.find(page => page.isError)?.error ?? null,
+    retry: () => {
+      for (const page of pages) if (page.isError) page.refetch()
+    },
+  }
+}
+
+/** All rows of a list that have been read. */
+export const readPages = (client: QueryClient, list: ApiList): Api[] =>
+  client
+    .getQueriesData<{ content: Api[] }>({ queryKey: ['apis', 'page', list] })
+    .flatMap(([, data]) => data?.content ?? [])

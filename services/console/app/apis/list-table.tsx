@@ -1,0 +1,199 @@
+import { type Row as TableRow, useTable } from '@tanstack/react-table'
+import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
+import { type ChangeEvent, memo, useEffect, useRef, useState } from 'react'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { columns, features, type ListTableModel } from './columns.tsx'
+import { GridPart } from './grid-part.tsx'
+import { ListHead } from './list-head.tsx'
+import { useListKeys } from './list-keys.ts'
+import { useRows } from './list-pages.ts'
+import styles from './list-table.module.css'
+import type { Api, ApiList } from './search.ts'
+import { isPicked, type Selecting } from './selection.ts'
+
+const ROW_HEIGHT = 60
+const HEAD_HEIGHT = 37
+/** Rows above and below the visible ones. */
+const OVERSCAN = 8
+
+interface ListTableProps {
+  list: ApiList
+  total: number
+  terms: readonly string[]
+  /** Absent when the person may not change APIs. */
+  selecting: Selecting | undefined
+  onSort: (sort: string) => void
+  onOpen: (api: Api) => void
+}
+
+/**
+ * The rows of a list of any length. Only the visible ones are in the document; their pages are read when they are shown.
+ * One element has the focus, and the arrow keys move between its rows.
+ */
+export function ListTable({ list, total, terms, selecting, onSort, onOpen }: ListTableProps) {
+  const grid = useRef<HTMLDivElement>(null)
+  const [active, setActive] = useState(0)
+  const virtual = useVirtualizer({
+    count: total,
+    getScrollElement: () => grid.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    scrollPaddingStart: HEAD_HEIGHT,
+  })
+  useScrollToTop(list, () => {
+    virtual.scrollToOffset(0)
+    setActive(0)
+  })
+  const items = virtual.getVirtualItems()
+  const rows = useRows(list, items[0]?.index ?? 0, items.at(-1)?.index ?? 0)
+  const { table, rowAt } = useLoadedTable(items, rows.row, terms)
+  const shown = Math.min(active, total - 1)
+  const onKeyDown = useListKeys({
+    active: shown,
+    total,
+    pageLength: Math.max(1, Math.floor((grid.current?.clientHeight ?? 0) / ROW_HEIGHT) - 1),
+    selecting,
+    row: rows.row,
+    onOpen,
+    onMove: index => {
+      setActive(index)
+      virtual.scrollToIndex(index)
+    },
+  })
+  return (
+    <>
+      {rows.error && (
+        <ProblemPanel what="Some APIs cannot be shown" error={rows.error} onRetry={rows.retry} />
+      )}
+      <GridPart
+        ref={grid}
+        className={styles.grid}
+        role="grid"
+        tabIndex={0}
+        aria-label="APIs"
+        aria-rowcount={total + 1}
+        aria-colcount={columns.length + (selecting ? 1 : 0)}
+        aria-multiselectable={selecting !== undefined}
+        aria-activedescendant={items.some(({ index }) => index === shown) ? rowId(shown) : undefined}
+        onKeyDown={onKeyDown}
+      >
+        <ListHead table={table} list={list} selecting={selecting} onSort={onSort} />
+        <GridPart role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => (
+            <Row
+              key={index}
+              index={index}
+              start={start}
+              row={rowAt(index)}
+              terms={terms}
+              active={index === shown}
+              selected={isSelected(selecting, rows.row(index))}
+              onToggle={setActive}
+              selecting={selecting}
+              table={table}
+            />
+          ))}
+        </GridPart>
+      </GridPart>
+    </>
+  )
+}
+
+const rowId = (index: number) => `api-row-${index}`
+
+const isSelected = (selecting: Selecting | undefined, api: Api | undefined) =>
+  selecting && (api ? isPicked(selecting.selection, api.id) : selecting.selection.all)
+
+/** Another list starts at its first row; a new state of the same list stays where it is. */
+function useScrollToTop(list: ApiList, toTop: () => void) {
+  const before = useRef(list)
+  useEffect(() => {
+    if (before.current === list) return
+    before.current = list
+    toTop()
+  })
+}
+
+/** The table of the rows that are loaded and rendered. */
+function useLoadedTable(
+  items: readonly VirtualItem[],
+  row: (index: number) => Api | undefined,
+  terms: readonly string[],
+) {
+  const data = items.map(({ index }) => row(index)).filter(api => api !== undefined)
+  const table = useTable({ features, columns, data, getRowId: api => api.id, meta: { terms } })
+  const rows = new Map(table.getRowModel().rows.map(found => [found.original, found]))
+  const rowAt = (index: number) => {
+    const api = row(index)
+    return api && rows.get(api)
+  }
+  return { table, rowAt }
+}
+
+interface RowProps {
+  index: number
+  start: number
+  /** Undefined while its page is read. */
+  row: TableRow<typeof features, Api> | undefined
+  terms: readonly string[]
+  active: boolean
+  selected: boolean | undefined
+  selecting: Selecting | undefined
+  onToggle: (index: number) => void
+  table: ListTableModel
+}
+
+/** A row changes only with what it shows: scrolling renders the rows that come into view. */
+const Row = memo(
+  function Row({ index, start, row, active, selected, selecting, onToggle, table }: RowProps) {
+    const toggle = (event: ChangeEvent<HTMLInputElement>) => {
+      if (!row || !selecting) return
+      onToggle(index)
+      if ((event.nativeEvent as MouseEvent).shiftKey) selecting.extend(index)
+      else selecting.toggle(index, row.original)
+    }
+    return (
+      <GridPart
+        id={rowId(index)}
+        role="row"
+        aria-rowindex={index + 2}
+        aria-selected={selected}
+        aria-busy={!row}
+        data-active={active || undefined}
+        className={styles.row}
+        style={{ transform: `translateY(${start}px)` }}
+      >
+        {selecting && (
+          <GridPart role="gridcell" className={styles.select}>
+            <input
+              type="checkbox"
+              tabIndex={-1}
+              aria-label={`Select ${row?.original.displayName ?? 'row'}`}
+              checked={selected}
+              disabled={!row}
+              onChange={toggle}
+            />
+          </GridPart>
+        )}
+        {row
+          ? row.getAllCells().map(cell => (
+              <GridPart key={cell.id} role="gridcell" className={cell.column.columnDef.meta?.className}>
+                <table.FlexRender cell={cell} />
+              </GridPart>
+            ))
+          : columns.map(column => (
+              <GridPart key={column.header as string} role="gridcell" className={column.meta?.className}>
+                <div className={styles.bar} />
+              </GridPart>
+            ))}
+      </GridPart>
+    )
+  },
+  (before, after) =>
+    before.row?.original === after.row?.original &&
+    before.start === after.start &&
+    before.terms === after.terms &&
+    before.active === after.active &&
+    before.selected === after.selected &&
+    !before.selecting === !after.selecting,
+)
