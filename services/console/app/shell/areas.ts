@@ -15,9 +15,6 @@ export const AREAS = [
   { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
   { to: '/webhooks', label: 'Webhooks', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
   { to: '/deliveries', label: 'Deliveries', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
-  { to: '/users', label: 'Users', group: 'Administration', scope: 'USER_READ' },
-  { to: '/tokens', label: 'Access tokens', group: 'Administration', scope: 'ACCESS_TOKEN_MANAGE' },
-  { to: '/system', label: 'System', group: 'Administration', scope: 'CONFIGURATION_READ' },
 ] as const satisfies readonly Area[]
 
 export type ListedArea = (typeof AREAS)[number]

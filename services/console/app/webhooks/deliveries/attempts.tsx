@@ -1,5 +1,6 @@
-import { Accordion, Code, Group, Paper, ScrollArea, Stack, Table, Text, Timeline, Title } from '@mantine/core'
+import { Accordion, Code, Group, Paper, Stack, Table, Text, Timeline, Title } from '@mantine/core'
 import type { Schemas } from '../../http/schemas.ts'
+import { CodeBlock } from '../../parts/copyable.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
 import type { Delivery } from './delivery-queries.ts'
@@ -44,15 +45,19 @@ export function Attempts({ delivery }: { delivery: Delivery }) {
             bullet={<Dot attempt={attempt} />}
             title={<AttemptTitle attempt={attempt} />}
           >
-            <AttemptDetails attempt={attempt} />
+            <AttemptDetails attempt={attempt} isLatest={attempt === attemptLog.at(-1)} />
           </Timeline.Item>
         ))}
       </Timeline>
-      {attempts === 0 && !nextAttemptAt && !waitsFor && <Text size="sm">No attempt was made.</Text>}
+      {attempts === 0 && !nextAttemptAt && (
+        <Text size="sm">{waitsFor ? 'No attempt was made yet.' : 'No attempt was made.'}</Text>
+      )}
       {older > 0 && <Text size="sm">{older} earlier attempts are not kept.</Text>}
     </section>
   )
 }
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 const isRunning = ({ durationMs, error }: Attempt) => durationMs === null && error === null
 
@@ -78,14 +83,14 @@ function AttemptTitle({ attempt }: { attempt: Attempt }) {
   )
 }
 
-function AttemptDetails({ attempt }: { attempt: Attempt }) {
+function AttemptDetails({ attempt, isLatest }: { attempt: Attempt; isLatest: boolean }) {
   const { startedAt, durationMs, responseStatus, trigger, url } = attempt
   const fault = faultOf(attempt)
   return (
     <Stack gap={6} mt={4}>
       <Group gap="md">
         <Text size="sm">
-          <Time at={startedAt} />
+          {exact.format(Date.parse(startedAt))} (<Time at={startedAt} />)
         </Text>
         {durationMs !== null && <Text size="sm">took {durationText(durationMs)}</Text>}
         {responseStatus !== null && <Text size="sm">status {responseStatus}</Text>}
@@ -100,7 +105,7 @@ function AttemptDetails({ attempt }: { attempt: Attempt }) {
           {fault.advice && <Text size="sm">{fault.advice}</Text>}
         </Paper>
       )}
-      <Accordion multiple order={4} variant="contained">
+      <Accordion multiple order={4} variant="contained" defaultValue={isLatest ? ['response'] : []}>
         <Accordion.Item value="request">
           <Accordion.Control>Request</Accordion.Control>
           <Accordion.Panel>
@@ -142,7 +147,7 @@ function Response({ attempt: { number, responseHeaders, responseBody } }: { atte
       ) : responseBody === '' ? (
         <Text size="sm">The body is empty.</Text>
       ) : (
-        <Source name={`Body of the response to attempt ${number}`} text={responseBody} />
+        <CodeBlock label={`Body of the response to attempt ${number}`} text={responseBody} maxHeight={320} />
       )}
     </Stack>
   )
@@ -166,14 +171,5 @@ function Headers({ headers, none }: { headers: Attempt['requestHeaders']; none: 
         ))}
       </Table.Tbody>
     </Table>
-  )
-}
-
-/** A text in its own lines and spaces, which scrolls when it is large. */
-export function Source({ name, text }: { name: string; text: string }) {
-  return (
-    <ScrollArea.Autosize mah={400} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': name }}>
-      <Code block>{text}</Code>
-    </ScrollArea.Autosize>
   )
 }

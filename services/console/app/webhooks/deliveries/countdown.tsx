@@ -6,7 +6,7 @@ const HOUR = 3_600_000
 const DAY = 86_400_000
 
 /** A time from now as text with two units, e.g. "in 4 min 12 s". */
-export function remainingText(milliseconds: number): string {
+function remainingText(milliseconds: number): string {
   if (milliseconds < SECOND) return 'now'
   const [large, small] =
     milliseconds >= DAY

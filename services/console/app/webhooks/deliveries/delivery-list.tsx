@@ -11,6 +11,7 @@ import { faultOf } from './faults.ts'
 import { Filters } from './filters.tsx'
 import { FILTERS, readDeliverySearch } from './search.ts'
 import { StatusBadge } from './status-badge.tsx'
+import { TypeName } from './type-name.tsx'
 import { WebhookLink } from './webhook-link.tsx'
 
 /** The deliveries of a webhook, or of all webhooks. The filters are in the URL of the page that shows the list. */
@@ -109,9 +110,8 @@ function DeliveryRow({ delivery, showsWebhook }: { delivery: Delivery; showsWebh
           params={{ webhookId: webhook, deliveryId: id }}
           search={{ eventId }}
           inherit
-          style={{ overflowWrap: 'anywhere' }}
         >
-          {eventType}
+          <TypeName name={eventType} />
         </Anchor>
       </Table.Td>
       <Table.Td>

@@ -2,13 +2,15 @@ import '../../more-styles.ts'
 import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { CodeBlock } from '../../parts/copyable.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
-import { Attempts, Source } from './attempts.tsx'
+import { Attempts } from './attempts.tsx'
 import { DeliveryActions } from './delivery-actions.tsx'
 import { type Delivery, deliveryQuery, webhookOfQuery } from './delivery-queries.ts'
 import { Facts } from './facts.tsx'
 import { StatusBadge } from './status-badge.tsx'
+import { TypeName } from './type-name.tsx'
 import { Waiting } from './waiting.tsx'
 import { WebhookLink } from './webhook-link.tsx'
 
@@ -30,7 +32,7 @@ export function DeliveryPage() {
       </Breadcrumbs>
       <Group>
         <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-          {read.data?.eventType ?? 'Delivery'}
+          {read.data ? <TypeName name={read.data.eventType} /> : 'Delivery'}
         </Title>
         {read.data && <StatusBadge delivery={read.data} />}
       </Group>
@@ -68,7 +70,7 @@ function Content({ delivery }: { delivery: Delivery }) {
         {delivery.payload === null ? (
           <Text size="sm">Your role does not allow to read the payload of this event type.</Text>
         ) : (
-          <Source name="Payload" text={JSON.stringify(delivery.payload, undefined, 2)} />
+          <CodeBlock label="Payload" text={JSON.stringify(delivery.payload, undefined, 2)} maxHeight={400} />
         )}
       </section>
     </Stack>

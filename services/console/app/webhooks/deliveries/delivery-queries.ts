@@ -6,7 +6,7 @@ import type { DeliverySearch } from './search.ts'
 
 export type Delivery = Schemas['Delivery']
 
-export const PAGE_SIZE = 25
+const PAGE_SIZE = 25
 /** The largest page of the REST interface. */
 const LARGEST = 100
 const QUICK_MS = 1_000

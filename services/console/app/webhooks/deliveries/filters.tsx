@@ -1,5 +1,5 @@
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
@@ -20,10 +20,19 @@ const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: STATUS[value].labe
 export function Filters({ search, onChange }: FiltersProps) {
   const types = useQuery(eventTypeNamesQuery)
   const mayReadApis = useAllowed('API_READ')
+  const [opened, { toggle }] = useDisclosure()
   const isFiltered = FILTERS.some(name => search[name] !== undefined)
   return (
     <search aria-label="Filters of deliveries">
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" verticalSpacing="xs">
+      <Button hiddenFrom="sm" variant="default" aria-expanded={opened} onClick={toggle} mb="sm">
+        {opened ? 'Hide the filters' : 'Show the filters'}
+      </Button>
+      <SimpleGrid
+        cols={{ base: 1, sm: 3 }}
+        spacing="sm"
+        verticalSpacing="xs"
+        {...(!opened && { visibleFrom: 'sm' })}
+      >
         <Select
           label="Status"
           placeholder="Any"

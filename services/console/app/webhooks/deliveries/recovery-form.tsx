@@ -3,6 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
+import type { Schemas } from '../../http/schemas.ts'
+import { useIdempotencyKey } from '../../parts/idempotency.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { TimeField } from './time-field.tsx'
 
@@ -19,22 +21,16 @@ const lastDay = (): Range => ({ from: new Date(Date.now() - DAY_MS).toISOString(
 export function RecoveryForm({ webhookId }: { webhookId: string }) {
   const queries = useQueryClient()
   const [range, setRange] = useState(lastDay)
-  // The same for all sendings of an unchanged range, so that a repeated request starts one recovery.
-  const [key, setKey] = useState(() => crypto.randomUUID())
-  const change = (changes: Partial<Range>) => {
-    setRange(before => ({ ...before, ...changes }))
-    setKey(crypto.randomUUID())
-  }
+  const keys = useIdempotencyKey()
+  const change = (changes: Partial<Range>) => setRange(before => ({ ...before, ...changes }))
   const start = useMutation({
-    mutationFn: ({ from, to }: { from: string; to: string | undefined }) =>
-      answer(
-        client.POST('/webhooks/{webhook_id}/recover', {
-          params: { path: { webhook_id: webhookId }, header: { 'Idempotency-Key': key } },
-          body: { from, ...(to !== undefined && { to }) },
-        }),
-      ),
+    mutationFn: (body: Schemas['RecoveryInput']) => {
+      const header = { 'Idempotency-Key': keys.for(body) }
+      const params = { path: { webhook_id: webhookId }, header }
+      return answer(client.POST('/webhooks/{webhook_id}/recover', { params, body }))
+    },
     onSuccess: () => {
-      setKey(crypto.randomUUID())
+      keys.done()
       return queries.invalidateQueries({ queryKey: ['recoveries', webhookId] })
     },
   })
@@ -42,7 +38,8 @@ export function RecoveryForm({ webhookId }: { webhookId: string }) {
   const errorAt = (field: string) => errors.find(error => error.field === field)?.message
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (range.from !== undefined) start.mutate({ from: range.from, to: range.to })
+    const { from, to } = range
+    if (from !== undefined) start.mutate({ from, ...(to !== undefined && { to }) })
   }
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-labelledby="start-recovery">

@@ -5,6 +5,7 @@ import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Countdown } from './countdown.tsx'
 import { aheadQuery, type Delivery } from './delivery-queries.ts'
 import { StatusBadge } from './status-badge.tsx'
+import { TypeName } from './type-name.tsx'
 
 /** For a delivery of an ordered webhook: the earlier deliveries that it waits for. */
 export function Waiting({ delivery }: { delivery: Delivery }) {
@@ -85,7 +86,7 @@ function DeliveryLink({ delivery: { id, webhook, eventId, eventType } }: { deliv
       search={{ eventId }}
       size="sm"
     >
-      {eventType} {id.slice(0, 8)}
+      <TypeName name={eventType} /> {id.slice(0, 8)}
     </Anchor>
   )
 }
