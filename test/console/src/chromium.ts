@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
 export const HOW_TO_HAVE_CHROMIUM = 'the tests in a browser need Chromium: apt-get install chromium'
@@ -11,11 +11,11 @@ export const findChromium = (): string | undefined => PLACES.find(path => path &
 /** Whether this process may install packages of Debian. */
 export const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
-/** Installs Chromium with Debian's package manager. @throws when a package cannot be downloaded */
+/** Installs Chromium with Debian's package manager, whose output is shown. */
 export function installChromium(): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']])
-    execFileSync('apt-get', ['-qq', ...args], { env })
+    spawnSync('apt-get', ['-qq', ...args], { stdio: 'inherit', env })
 }
 
 /** Options for a start without a window, without the sandbox that root cannot use, and without requests to other hosts. */

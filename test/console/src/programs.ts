@@ -2,7 +2,4 @@
 // install it.
 import { canInstall, findChromium, installChromium } from './chromium.ts'
 
-if (process.env.CI && !findChromium() && canInstall()) {
-  console.log('installing Chromium from Debian, once')
-  installChromium()
-}
+if (process.env.CI && !findChromium() && canInstall()) installChromium()
