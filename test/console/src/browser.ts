@@ -46,9 +46,12 @@ export const test = vitest.extend<Fixtures>({
 
 test.beforeEach(({ skip }) => skip(inject('browser') === '', HOW_TO_HAVE_CHROMIUM))
 
-/** Signs in with the form. @param path page of the console that opens then, e.g. /webhooks */
+/**
+ * Signs in with the form.
+ * @param path page of the console that opens then, e.g. /webhooks, or its whole URL
+ */
 export async function signIn(page: Page, path = '/apis', username = 'admin', password = inject('password')) {
-  await page.goto(`${url}/console${path}`)
+  await page.goto(path.startsWith('/') ? `${url}/console${path}` : path)
   await page.getByRole('textbox', { name: 'User name' }).fill(username)
   await page.getByRole('textbox', { name: 'Password' }).fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()

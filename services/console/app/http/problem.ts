@@ -15,6 +15,8 @@ interface ProblemDetails {
   requestId?: string | undefined
   errors?: readonly FieldError[] | undefined
   retryAfterSeconds?: number | undefined
+  /** All members of the problem of the response, e.g. `oldestPosition`. */
+  members?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A request that failed: the problem of the response (RFC 9457), or why there is no usable response. */
@@ -64,7 +66,7 @@ export const adviceOn = ({ status, code }: ProblemDetails): string | undefined =
 export function problemOf(response: Response, body: unknown): ProblemDetails {
   if (!isProblem(body)) return unreadable(response)
   const { code, title, detail, requestId, errors } = body
-  return { ...headersOf(response), code, title, detail, requestId, errors }
+  return { ...headersOf(response), code, title, detail, requestId, errors, members: body }
 }
 
 /** The problem of a response that is not from the service, e.g. the page of a proxy. */

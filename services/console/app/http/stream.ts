@@ -1,0 +1,67 @@
+import { authorizedFetch } from './client.ts'
+import { INTERFACE_PATH } from './place.ts'
+import { problemOf, RequestFailed } from './problem.ts'
+
+/** A request whose response is read while it arrives. */
+interface StreamRequest {
+  /** Path of the REST interface, e.g. `/events`. */
+  path: string
+  query: URLSearchParams
+  accept: string
+  signal: AbortSignal
+}
+
+/** The body of a successful response. @throws RequestFailed */
+export async function openStream(asked: StreamRequest): Promise<ReadableStream<Uint8Array>> {
+  const { path, query, accept, signal } = asked
+  const url = new URL(`${INTERFACE_PATH}${path}?${query}`, location.origin)
+  const response = await authorizedFetch(new Request(url, { headers: { accept }, signal }))
+  const body = response.body
+  if (response.ok && body) return body
+  throw new RequestFailed(problemOf(response, await response.json().catch(() => undefined)))
+}
+
+/**
+ * The chunks of a body.
+ * @param silentMs time without a chunk after which the connection counts as lost
+ * @throws RequestFailed when the body is cut off or silent
+ */
+export async function* chunksOf(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  silentMs: number,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const timer = setTimeout(() => reader.cancel(SILENT).catch(() => {}), silentMs)
+      const { value } = await reader.read().finally(() => clearTimeout(timer))
+      if (value === undefined) return
+      yield value
+    }
+  } catch (error) {
+    if (signal.aborted) throw error
+    throw new RequestFailed(CUT_OFF)
+  } finally {
+    reader.cancel().catch(() => {})
+  }
+}
+
+/** The complete lines of a body, those of one chunk at a time. An incomplete last line is dropped. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines
+  }
+}
+
+const SILENT = 'nothing was received for too long'
+const CUT_OFF = {
+  status: 0,
+  code: 'unreachable',
+  title: 'The connection was lost',
+  detail: 'The response was cut off before its end.',
+}

@@ -1,0 +1,124 @@
+import { Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, client } from '../http/client.ts'
+import type { Query, Scope } from '../http/schemas.ts'
+import { useAllowed } from '../http/session.ts'
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const TYPING_MS = 200
+const SIZE = 20
+
+interface Choice {
+  value: string
+  label: string
+}
+
+/** How the records of a kind are found by a part of their name, and one by its id. */
+interface Kind {
+  scope: Scope
+  find(text: string, signal: AbortSignal): Promise<Choice[]>
+  one(id: string, signal: AbortSignal): Promise<Choice>
+}
+
+const choice = ({ id, displayName, name }: { id: string; displayName?: string | null; name: string }) => ({
+  value: id,
+  label: displayName && displayName !== name ? `${displayName} (${name})` : name,
+})
+
+const KINDS = {
+  api: {
+    scope: 'API_READ',
+    async find(text, signal) {
+      const query: Query<'listApis'> = { text: text || undefined, size: SIZE }
+      return (await answer(client.GET('/apis', { params: { query }, signal }))).content.map(choice)
+    },
+    one: async (api_id, signal) =>
+      choice(await answer(client.GET('/apis/{api_id}', { params: { path: { api_id } }, signal }))),
+  },
+  webhook: {
+    scope: 'WEBHOOKS_READ',
+    async find(text, signal) {
+      const { content } = await answer(client.GET('/webhooks', { params: { query: { size: 100 } }, signal }))
+      const wanted = text.toLowerCase()
+      return content.map(choice).filter(({ label }) => label.toLowerCase().includes(wanted))
+    },
+    one: async (webhook_id, signal) =>
+      choice(
+        await answer(client.GET('/webhooks/{webhook_id}', { params: { path: { webhook_id } }, signal })),
+      ),
+  },
+  user: {
+    scope: 'USER_READ',
+    async find(text, signal) {
+      const query: Query<'listUsers'> = { text: text || undefined, size: SIZE }
+      const { content } = await answer(client.GET('/users', { params: { query }, signal }))
+      return content.map(user => choice({ ...user, name: user.username ?? user.id }))
+    },
+    async one(user_id, signal) {
+      const user = await answer(client.GET('/users/{user_id}', { params: { path: { user_id } }, signal }))
+      return choice({ ...user, name: user.username ?? user.id })
+    },
+  },
+} as const satisfies Record<string, Kind>
+
+const messageOf = ({ isFetching, isError }: { isFetching: boolean; isError: boolean }) => {
+  if (isFetching) return 'Searching'
+  return isError ? 'The search has failed' : 'Nothing found'
+}
+
+interface ReferencePickerProps {
+  kind: keyof typeof KINDS
+  label: string
+  value: string | undefined
+  onChange(id: string | undefined): void
+}
+
+/**
+ * Chooses a record by a part of its name or by its id. The id also works for a record that was deleted, and without the scope
+ * that lists the records.
+ */
+export function ReferencePicker({ kind, label, value, onChange }: ReferencePickerProps) {
+  const { scope, find, one }: Kind = KINDS[kind]
+  const allowed = useAllowed(scope)
+  const [typed, setTyped] = useState('')
+  const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
+  const [opened, setOpened] = useState(false)
+  const isId = UUID.test(text)
+  const found = useQuery({
+    queryKey: ['references', kind, text],
+    queryFn: ({ signal }) => find(text, signal),
+    enabled: allowed && opened && !isId,
+    placeholderData: keepPreviousData,
+  })
+  const chosen = useQuery({
+    queryKey: ['reference', kind, value],
+    queryFn: ({ signal }) => one(value ?? '', signal),
+    enabled: allowed && value !== undefined,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const current = value === undefined ? [] : [chosen.data ?? { value, label: value }]
+  const listed = isId ? [{ value: text, label: text }] : (found.data ?? [])
+  const choices = [...current, ...listed].filter(
+    (each, index, all) => all.findIndex(other => other.value === each.value) === index,
+  )
+  return (
+    <Select
+      label={label}
+      placeholder={allowed ? 'Name or id' : 'Id'}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': `Clear ${label}` }}
+      value={value ?? null}
+      data={choices}
+      // The service filters by the typed text. The chosen record is listed so that its name is shown.
+      filter={({ options }) => options}
+      onSearchChange={search => setTyped(current.some(each => each.label === search) ? '' : search)}
+      onDropdownOpen={() => setOpened(true)}
+      nothingFoundMessage={messageOf(found)}
+      onChange={id => onChange(id ?? undefined)}
+    />
+  )
+}

@@ -1,0 +1,113 @@
+import { useMediaQuery } from '@mantine/hooks'
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react'
+import classes from './rows.module.css'
+
+const WIDE = '(min-width: 62em)'
+const ROW = 36
+/** On a narrow screen a row has two lines. */
+const NARROW_ROW = 56
+/** Browsers do not scroll further than some ten million pixels. */
+const MOST_ROWS = 250_000
+
+/** The rows of a long list, of which only those in sight are in the page. */
+export interface Rows {
+  list: RefObject<HTMLDivElement | null>
+  virtual: Virtualizer<HTMLDivElement, Element>
+  /** Height of a row in pixels. */
+  height: number
+}
+
+/** @param keyOf id of a row, of which the element has one too */
+export function useRows(count: number, keyOf: (index: number) => string): Rows {
+  const list = useRef<HTMLDivElement>(null)
+  const height = useMediaQuery(WIDE, true) ? ROW : NARROW_ROW
+  const virtual = useVirtualizer({
+    count: Math.min(count, MOST_ROWS),
+    getScrollElement: () => list.current,
+    estimateSize: () => height,
+    getItemKey: keyOf,
+    overscan: 8,
+  })
+  return { list, virtual, height }
+}
+
+interface RowListProps {
+  rows: Rows
+  label: string
+  /** Class of each row: its columns. */
+  rowClass: string | undefined
+  /** Height of the page above and below the list in pixels. The list takes the rest of the window. */
+  above: number
+  /** Index of the selected row; -1 for none. */
+  selected: number
+  onSelect(index: number): void
+  children(index: number): ReactNode
+}
+
+/** A list of which one row is selected, with the arrow keys or by a click. */
+export function RowList({ rows, label, rowClass, above, selected, onSelect, children }: RowListProps) {
+  const { list, virtual, height } = rows
+  const { count, getItemKey } = virtual.options
+  const idOf = (index: number) => `row-${getItemKey(index)}`
+  const items = virtual.getVirtualItems()
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = indexAfter(event.key, selected, count)
+    if (next === undefined) return
+    event.preventDefault()
+    onSelect(next)
+    virtual.scrollToIndex(next)
+  }
+  return (
+    <div
+      ref={list}
+      className={classes.list}
+      style={{ ['--rows-above' as string]: `${above}px` }}
+      role="listbox"
+      aria-label={label}
+      aria-activedescendant={items.some(({ index }) => index === selected) ? idOf(selected) : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+    >
+      <div className={classes.space} style={{ height: virtual.getTotalSize() }} role="presentation">
+        {items.map(({ index, start, key }) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
+          <div
+            key={key}
+            id={idOf(index)}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === selected}
+            aria-posinset={index + 1}
+            aria-setsize={count}
+            className={`${classes.row} ${rowClass}`}
+            style={{ transform: `translateY(${start}px)`, height }}
+            onClick={() => onSelect(index)}
+          >
+            {children(index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** The index that a key selects. */
+function indexAfter(key: string, current: number, count: number): number | undefined {
+  if (count === 0) return undefined
+  if (key === 'Home') return 0
+  if (key === 'End') return count - 1
+  const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[key]
+  if (step === undefined) return undefined
+  return Math.min(Math.max(current + step, 0), count - 1)
+}
+
+/** A list, with what is selected in it beside it or, on a narrow screen, below it. */
+export function Split({ list, detail }: { list: ReactNode; detail: ReactNode }) {
+  return (
+    <div className={classes.split} data-detail={detail ? true : undefined}>
+      <div>{list}</div>
+      {detail && <div className={classes.detail}>{detail}</div>}
+    </div>
+  )
+}
