@@ -1,0 +1,95 @@
+import { Anchor, CloseButton, Group, Paper, Stack, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { Copied } from '../parts/copied.tsx'
+import { JsonText } from '../parts/json-text.tsx'
+import { exactTime } from '../parts/local-time.ts'
+import { Properties, Property } from '../parts/properties.tsx'
+import { Time } from '../parts/time.tsx'
+import { Changes } from './changes.tsx'
+import type { Entry } from './entries.ts'
+import { ProofOfEntry } from './proof-of-entry.tsx'
+
+/** A selected entry: what changed, and what proves it. */
+export function EntryDetail({ entry, onClose }: { entry: Entry; onClose(): void }) {
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Selected entry">
+      <Stack gap="sm">
+        <Group justify="space-between" wrap="nowrap" align="start">
+          <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
+            {entry.action}
+          </Title>
+          <CloseButton aria-label="Close the entry" onClick={onClose} />
+        </Group>
+        <ProofOfEntry number={entry.number} />
+        <Changes details={entry.details} />
+        <EntryProperties entry={entry} />
+        <JsonText title="Record" value={entry} />
+      </Stack>
+    </Paper>
+  )
+}
+
+function EntryProperties({ entry }: { entry: Entry }) {
+  const { timestamp, recordedAt, user, resourceType, resourceId, requestId, number, position } = entry
+  return (
+    <Properties>
+      <Property name="Time">
+        {exactTime(timestamp)} (<Time at={timestamp} />)
+      </Property>
+      <Property name="Recorded">{exactTime(recordedAt)}</Property>
+      <Property name="By">
+        {user.username ?? user.id ?? 'an erased user'}
+        {user.id && (
+          <>
+            {' · '}
+            <Anchor component={Link} to="/audit" search={{ user: user.id }} size="sm">
+              All changes by this user
+            </Anchor>
+          </>
+        )}
+      </Property>
+      <Property name={`Resource: ${resourceType}`}>
+        <Copied value={resourceId} what="id of the resource" />
+        <Group gap="sm">
+          <Anchor component={Link} to="/audit" search={{ resource: resourceId }} size="sm">
+            All changes
+          </Anchor>
+          <ResourceLinks type={resourceType} id={resourceId} />
+        </Group>
+      </Property>
+      <Property name="Request id">
+        <Copied value={requestId} what="request id" />
+      </Property>
+      <Property name="Place in the chain">
+        Record {number}, position {position}
+      </Property>
+    </Properties>
+  )
+}
+
+/** The page of a resource, and its events. */
+function ResourceLinks({ type, id }: { type: string; id: string }) {
+  if (type === 'API')
+    return (
+      <>
+        <Anchor component={Link} to={`/apis/${id}` as '/apis'} size="sm">
+          API
+        </Anchor>
+        <Anchor component={Link} to="/events" search={{ api: id, since: 'all' }} size="sm">
+          Events
+        </Anchor>
+      </>
+    )
+  if (type === 'WEBHOOK')
+    return (
+      <>
+        <Anchor component={Link} to="/webhooks/$webhookId" params={{ webhookId: id }} size="sm">
+          Webhook
+        </Anchor>
+        <Anchor component={Link} to="/events" search={{ webhook: id, since: 'all' }} size="sm">
+          Events
+        </Anchor>
+      </>
+    )
+  return null
+}

@@ -1,0 +1,56 @@
+import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query'
+import { answer, client } from '../http/client.ts'
+import type { Query, Schemas } from '../http/schemas.ts'
+import { type AuditSearch, filtersOf } from './search.ts'
+
+export type Entry = Schemas['AuditRecord']
+
+/** Entries that are read at once. */
+const PAGE = 100
+
+const entriesPage = (search: AuditSearch, page: number) => {
+  const { sort = 'timestamp,desc' } = search
+  // Entries that the order does not tell apart are in the order of time.
+  const order = sort.startsWith('timestamp') ? [sort] : [sort, 'timestamp,desc']
+  const query: Query<'listAuditLog'> = { ...filtersOf(search), sort: order, page, size: PAGE }
+  return queryOptions({
+    queryKey: ['audit', 'entries', query],
+    queryFn: ({ signal }) => answer(client.GET('/auditLog', { params: { query }, signal })),
+  })
+}
+
+/** The entries around those in sight, and the number of all. The first page is always read. */
+export function useEntries(search: AuditSearch, first: number, last: number) {
+  const pageOf = (index: number) => Math.floor(Math.max(index, 0) / PAGE) + 1
+  const wanted = new Set([1])
+  for (let page = pageOf(first); page <= pageOf(last); page++) wanted.add(page)
+  const pages = [...wanted]
+  return useQueries({
+    queries: pages.map(page => entriesPage(search, page)),
+    combine(results) {
+      const [begin] = results
+      const contents = new Map(pages.map((page, index) => [page, results[index]?.data?.content]))
+      return {
+        total: begin?.data?.totalElements ?? 0,
+        isPending: begin?.isPending ?? true,
+        isFetching: results.some(({ isFetching }) => isFetching),
+        error: results.find(({ isError }) => isError)?.error,
+        entry: (index: number): Entry | undefined => contents.get(pageOf(index))?.[index % PAGE],
+      }
+    },
+  })
+}
+
+/** An entry by its id and its time. */
+export const entryAt = (id: string, at: string) => {
+  const query: Query<'listAuditLog'> = { from: at, to: new Date(Date.parse(at) + 1).toISOString(), size: 100 }
+  return queryOptions({
+    queryKey: ['audit', 'entry', id, at],
+    queryFn: async ({ signal }) => {
+      const { content } = await answer(client.GET('/auditLog', { params: { query }, signal }))
+      return content.find(entry => entry.id === id) ?? null
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  })
+}

@@ -1,0 +1,108 @@
+import { Button, Code, Group, List, Modal, Progress, Radio, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, client } from '../http/client.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { type ExportFilters, FORMATS, type Format } from './export.ts'
+import { type ExportState, useExport } from './use-export.ts'
+
+interface ExportDialogProps {
+  filters: ExportFilters
+  onClose(): void
+}
+
+/** Downloads the entries that the filters let through, with their proofs. */
+export function ExportDialog({ filters, onClose }: ExportDialogProps) {
+  const [format, setFormat] = useState<Format>('ndjson')
+  const { state, start, resume, cancel } = useExport(filters)
+  const isRunning = state.kind === 'running'
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Export the audit log"
+      closeOnClickOutside={!isRunning}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>
+        <GivenFilters filters={filters} />
+        <Radio.Group label="Format" value={format} onChange={value => setFormat(value as Format)}>
+          <Stack gap="xs" mt={6}>
+            {Object.entries(FORMATS).map(([value, { label, use }]) => (
+              <Radio key={value} value={value} label={label} description={use} disabled={isRunning} />
+            ))}
+          </Stack>
+        </Radio.Group>
+        <Text size="sm">
+          The file has the hash chain and signatures. <Code>npm run audit -- verify FILE</Code> proves without
+          the service that no record was changed.
+        </Text>
+        <ExportProgress state={state} filters={filters} />
+        {state.kind === 'failed' && (
+          <ProblemPanel what="The export is incomplete" error={state.error} onRetry={() => resume(format)} />
+        )}
+        <Group justify="end">
+          <Button variant="default" onClick={isRunning ? cancel : onClose}>
+            {isRunning ? 'Cancel the export' : 'Close'}
+          </Button>
+          {!isRunning && (
+            <Button onClick={() => start(format)}>
+              {state.kind === 'none' ? 'Start the export' : 'Export again'}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+function GivenFilters({ filters }: { filters: ExportFilters }) {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return <Text size="sm">All entries up to now.</Text>
+  return (
+    <div>
+      <Text size="sm">
+        The entries that the filters of the page let through, and the hashes of the others:
+      </Text>
+      <List size="sm">
+        {given.map(([name, value]) => (
+          <List.Item key={name}>
+            {name}: <Code>{String(value)}</Code>
+          </List.Item>
+        ))}
+      </List>
+    </div>
+  )
+}
+
+const LABELS = {
+  running: 'Receiving',
+  complete: 'Complete. The file was saved',
+  cancelled: 'Cancelled. Nothing was saved',
+  failed: 'Interrupted. The part that is proven is kept, and the export continues after it',
+}
+
+function ExportProgress({ state, filters }: { state: ExportState; filters: ExportFilters }) {
+  const total = useQuery({
+    queryKey: ['audit', 'total', filters],
+    queryFn: ({ signal }) =>
+      answer(client.GET('/auditLog', { params: { query: { ...filters, size: 1 } }, signal })),
+  })
+  if (state.kind === 'none') return null
+  const { kind, so } = state
+  // The file also has lines that are no records. It is complete only with its signed end.
+  const share = Math.min(99, (100 * so.lines) / Math.max(1, total.data?.totalElements ?? so.lines * 2))
+  const percent = kind === 'complete' ? 100 : Math.floor(share)
+  return (
+    <Stack gap={6}>
+      <Progress.Root size="lg">
+        <Progress.Section value={percent} aria-label="Progress of the export" />
+      </Progress.Root>
+      <Text size="sm" role="status">
+        {LABELS[kind]}: {so.lines.toLocaleString('en')} lines, {megabytes(so.blob.size)}
+      </Text>
+    </Stack>
+  )
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`

@@ -1,0 +1,93 @@
+import { Select, SimpleGrid, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answer, client } from '../http/client.ts'
+import { fromLocalInput, toLocalInput } from '../parts/local-time.ts'
+import { TextFilter } from '../parts/text-filter.tsx'
+import { type AuditSearch, type AuditSort, SORTS } from './search.ts'
+
+/** Resource types of audit records. */
+const RESOURCE_TYPES = [
+  'ACCESS_TOKEN',
+  'API',
+  'API_VERSION',
+  'CONFIGURATION',
+  'DELIVERY',
+  'IMAGE',
+  'RECOVERY',
+  'SIGNING_KEY',
+  'USER',
+  'WEBHOOK',
+]
+/** Actions that are no public events. */
+const ACTIONS = [
+  'ACCESS_TOKEN_CREATED',
+  'SIGNING_KEY_CREATED',
+  'SIGNING_KEY_RETIRED',
+  'USER_LOCKED',
+  'USER_LOGGED_IN',
+  'USER_LOGIN_FAILED',
+]
+
+interface FiltersProps {
+  search: AuditSearch
+  onChange(change: AuditSearch): void
+}
+
+/** All filters of the audit log and its order. */
+export function Filters({ search, onChange }: FiltersProps) {
+  const schemas = useQuery({
+    queryKey: ['events', 'schemas'],
+    queryFn: ({ signal }) => answer(client.GET('/events/schemas', { signal })),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const actions = new Set([...ACTIONS, ...(schemas.data ?? []).map(({ type }) => type)])
+  const time = (name: 'from' | 'to', label: string) => (
+    <TextInput
+      type="datetime-local"
+      step={1}
+      label={label}
+      value={toLocalInput(search[name])}
+      onChange={event => onChange({ [name]: fromLocalInput(event.currentTarget.value) })}
+    />
+  )
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+      <TextFilter
+        type="search"
+        label="Search"
+        placeholder="Part of a user id, action or resource"
+        value={search.text}
+        onChange={text => onChange({ text })}
+      />
+      <TextFilter
+        label="User"
+        placeholder="User name or id"
+        value={search.user}
+        onChange={user => onChange({ user })}
+      />
+      <TextFilter
+        label="Action"
+        placeholder="All"
+        proposals={[...actions].sort()}
+        value={search.action}
+        onChange={action => onChange({ action })}
+      />
+      <TextFilter
+        label="Resource"
+        placeholder="Type or id"
+        proposals={RESOURCE_TYPES}
+        value={search.resource}
+        onChange={resource => onChange({ resource })}
+      />
+      {time('from', 'From')}
+      {time('to', 'Until')}
+      <Select
+        label="Order"
+        data={Object.entries(SORTS).map(([value, label]) => ({ value, label }))}
+        value={search.sort ?? 'timestamp,desc'}
+        allowDeselect={false}
+        onChange={sort => onChange({ sort: sort === 'timestamp,desc' ? undefined : (sort as AuditSort) })}
+      />
+    </SimpleGrid>
+  )
+}

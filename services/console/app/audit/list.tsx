@@ -1,0 +1,52 @@
+import { Skeleton } from '@mantine/core'
+import { exactTime } from '../parts/local-time.ts'
+import { RowList, type Rows } from '../parts/rows.tsx'
+import classes from './audit.module.css'
+import type { Entry } from './entries.ts'
+
+interface EntryListProps {
+  rows: Rows
+  entry(index: number): Entry | undefined
+  selected: string | undefined
+  onSelect(entry: Entry): void
+}
+
+/** The entries. Those that are not read yet have a placeholder. */
+export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
+  const inSight = rows.virtual.getVirtualItems().map(({ index }) => index)
+  return (
+    <RowList
+      rows={rows}
+      label="Entries"
+      rowClass={classes.row}
+      above={400}
+      selected={inSight.find(index => entry(index)?.id === selected && selected !== undefined) ?? -1}
+      onSelect={index => {
+        const found = entry(index)
+        if (found) onSelect(found)
+      }}
+    >
+      {index => {
+        const found = entry(index)
+        return found ? <EntryCells entry={found} /> : <Skeleton height={12} />
+      }}
+    </RowList>
+  )
+}
+
+function EntryCells({
+  entry: { timestamp, action, resourceType, resourceId, details, user },
+}: {
+  entry: Entry
+}) {
+  const { displayName, name } = details.after ?? details.before ?? {}
+  return (
+    <>
+      <span className={classes.time}>{exactTime(timestamp)}</span>
+      <span className={classes.action}>{action}</span>
+      <span className={classes.type}>{resourceType}</span>
+      <span className={classes.name}>{String(displayName ?? name ?? resourceId)}</span>
+      <span className={classes.user}>{user.username ?? user.id}</span>
+    </>
+  )
+}

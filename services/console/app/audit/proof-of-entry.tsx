@@ -1,0 +1,49 @@
+import { Alert, Anchor, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import { coverageOf } from './proofs.ts'
+
+/** Whether the signed root of a day proves an entry. */
+export function ProofOfEntry({ number }: { number: number }) {
+  const coverage = useQuery(coverageOf(number))
+  if (coverage.isPending) return <Loading what="the proof" />
+  if (coverage.isError)
+    return (
+      <ProblemPanel
+        what="The proof cannot be read"
+        error={coverage.error}
+        onRetry={() => coverage.refetch()}
+      />
+    )
+  const proof = coverage.data
+  const more = (
+    <Anchor component={Link} to="/audit/proofs" size="sm">
+      Show the proofs
+    </Anchor>
+  )
+  if (proof.kind === 'head')
+    return (
+      <Alert color="gray" title="Not covered by a signed day yet" role="note">
+        <Text size="sm">
+          The root of its UTC day is signed after midnight. Until then the head of the chain covers it, which
+          is signed for each request: record {number} of {proof.head.number}. {more}
+        </Text>
+      </Alert>
+    )
+  const { day, before, after, valid } = proof.root
+  const covered = valid
+    ? { color: 'teal', title: `Covered by the signed root of ${day}` }
+    : { color: 'red', title: `The proof of ${day} is broken` }
+  return (
+    <Alert {...covered} role="note">
+      <Text size="sm">
+        {valid
+          ? `The signature is valid, and the audit log leads to the signed hash of the records ${before.number + 1} to ${after.number}.`
+          : 'The signature is not valid, or the audit log no longer leads to the signed hash: records were changed, removed or added.'}{' '}
+        {more}
+      </Text>
+    </Alert>
+  )
+}

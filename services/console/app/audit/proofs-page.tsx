@@ -1,0 +1,187 @@
+import '../more-styles.ts'
+import {
+  Alert,
+  Anchor,
+  Badge,
+  Button,
+  Group,
+  Pagination,
+  Paper,
+  Stack,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { INTERFACE_PATH } from '../http/place.ts'
+import { Copied } from '../parts/copied.tsx'
+import { exactTime } from '../parts/local-time.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Properties, Property } from '../parts/properties.tsx'
+import { Empty, Loading } from '../parts/states.tsx'
+import { type DayRoot, type Proofs, proofsPage } from './proofs.ts'
+import { save } from './save.ts'
+import { AuditTabs } from './tabs.tsx'
+
+const route = getRouteApi('/inside/audit/proofs')
+
+/** What proves the audit log: the signed roots of days, and the head of the chain. */
+export function ProofsPage() {
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const newest = useQuery(proofsPage(1))
+  const shown = useQuery({ ...proofsPage(page), placeholderData: keepPreviousData })
+  const failed = [newest, shown].find(({ isError }) => isError)
+  return (
+    <Stack gap="md">
+      <Title order={1} size="h2">
+        Audit log
+      </Title>
+      <AuditTabs />
+      {failed && (
+        <ProblemPanel
+          what="The proofs cannot be read"
+          error={failed.error}
+          onRetry={() => failed.refetch()}
+        />
+      )}
+      {newest.isPending && <Loading what="the proofs" />}
+      {newest.data && <Status proofs={newest.data} />}
+      {newest.data && <Head head={newest.data.head} />}
+      {shown.data && (
+        <>
+          <Title order={2} size="h4">
+            Signed days
+          </Title>
+          <Roots roots={shown.data.content} />
+          {shown.data.totalPages > 1 && (
+            <Pagination
+              total={shown.data.totalPages}
+              value={page}
+              onChange={next => navigate({ search: { page: next > 1 ? next : undefined } })}
+              getControlProps={control => ({ 'aria-label': `${control} page` })}
+            />
+          )}
+        </>
+      )}
+    </Stack>
+  )
+}
+
+/** How many records are proven by what. */
+function Status({ proofs: { content, head } }: { proofs: Proofs }) {
+  const [newest] = content
+  const broken = content.filter(({ valid }) => !valid)
+  if (broken.length > 0)
+    return (
+      <Alert color="red" title="The chain is broken" role="alert">
+        The audit log does not lead to the signed hash of {broken.map(({ day }) => day).join(', ')}: records
+        were changed, removed or added, or a signature is not valid. Verify the latest export, and compare it
+        with earlier ones.
+      </Alert>
+    )
+  const covered = newest?.after.number ?? 0
+  return (
+    <Alert color="teal" title="The chain is intact" role="note">
+      {newest
+        ? `The signed roots of days cover the records 1 to ${covered.toLocaleString('en')}, through ${newest.day}.`
+        : 'No day is signed yet: the first root is signed after the first UTC midnight.'}{' '}
+      {head.number > covered
+        ? `The signed head covers ${newest ? 'the' : 'all'} ${(head.number - covered).toLocaleString('en')} records ${newest ? 'after them ' : ''}until their day is signed.`
+        : 'There are no records after them.'}
+    </Alert>
+  )
+}
+
+function Head({ head }: { head: Proofs['head'] }) {
+  const keep = () => {
+    const text = JSON.stringify({ head }, null, 2)
+    save(new Blob([text], { type: 'application/json' }), `audit-head-${head.number}.json`)
+  }
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h4">
+            Head of the chain
+          </Title>
+          <Button size="xs" variant="default" onClick={keep}>
+            Save the head
+          </Button>
+        </Group>
+        <Text size="sm">
+          A copy that is kept outside of the installation proves later whether a record before it was changed
+          or removed. The public keys are at{' '}
+          <Anchor href={`${INTERFACE_PATH}/.well-known/audit-keys.json`} size="sm">
+            /.well-known/audit-keys.json
+          </Anchor>
+          .
+        </Text>
+        <Properties>
+          <Property name="Last record">
+            Record {head.number}, position {head.position || 'none'}
+          </Property>
+          <Property name="Chain hash">
+            <Copied value={head.chainHash} what="chain hash" />
+          </Property>
+          <Property name="Signed">{exactTime(head.signedAt)}</Property>
+          <Property name="Key">
+            <Copied value={head.kid} what="key id" />
+          </Property>
+          <Property name="Signature">
+            <Copied value={head.signature} what="signature" />
+          </Property>
+        </Properties>
+      </Stack>
+    </Paper>
+  )
+}
+
+function Roots({ roots }: { roots: readonly DayRoot[] }) {
+  if (roots.length === 0)
+    return (
+      <Empty title="No signed days yet">The root of a UTC day is signed some seconds after its end.</Empty>
+    )
+  return (
+    <Table.ScrollContainer minWidth={640} type="native">
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Day</Table.Th>
+            <Table.Th>Records</Table.Th>
+            <Table.Th>Numbers</Table.Th>
+            <Table.Th>Signed</Table.Th>
+            <Table.Th>State</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {roots.map(root => (
+            <Root key={root.day} root={root} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function Root({ root: { day, count, first, last, signedAt, valid } }: { root: DayRoot }) {
+  const next = new Date(Date.parse(day) + 86_400_000).toISOString()
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Anchor component={Link} to="/audit" search={{ from: `${day}T00:00:00.000Z`, to: next }} size="sm">
+          {day}
+        </Anchor>
+      </Table.Td>
+      <Table.Td>{count.toLocaleString('en')}</Table.Td>
+      <Table.Td>{first && last ? `${first.number} to ${last.number}` : 'none'}</Table.Td>
+      <Table.Td>{exactTime(signedAt)}</Table.Td>
+      <Table.Td>
+        <Badge variant="dot" color={valid ? 'teal' : 'red'} tt="none">
+          {valid ? 'Valid' : 'Broken'}
+        </Badge>
+      </Table.Td>
+    </Table.Tr>
+  )
+}

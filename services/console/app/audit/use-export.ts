@@ -1,0 +1,40 @@
+import { useEffect, useRef, useState } from 'react'
+import { type ExportFilters, type Format, NOTHING_RECEIVED, type Received, receiveExport } from './export.ts'
+import { save } from './save.ts'
+
+export type ExportState =
+  | { kind: 'none' | 'running' | 'complete' | 'cancelled'; so: Received }
+  | { kind: 'failed'; so: Received; error: unknown }
+
+/** An export that runs while its dialog is open. */
+export function useExport(filters: ExportFilters) {
+  const [state, setState] = useState<ExportState>({ kind: 'none', so: NOTHING_RECEIVED })
+  const running = useRef<AbortController>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+  const run = async (format: Format, begin: Received) => {
+    const ending = new AbortController()
+    running.current = ending
+    let so = begin
+    setState({ kind: 'running', so })
+    try {
+      await receiveExport({
+        ...{ filters, format, so, signal: ending.signal },
+        received(next) {
+          so = next
+          setState({ kind: 'running', so })
+        },
+      })
+      save(so.blob, `audit-log-${new Date().toISOString().slice(0, 10)}.${format}`)
+      setState({ kind: 'complete', so })
+    } catch (error) {
+      setState(ending.signal.aborted ? { kind: 'cancelled', so } : { kind: 'failed', so, error })
+    }
+  }
+  return {
+    state,
+    start: (format: Format) => run(format, NOTHING_RECEIVED),
+    /** Continues after the last part that is proven. */
+    resume: (format: Format) => run(format, state.so),
+    cancel: () => running.current?.abort(),
+  }
+}
