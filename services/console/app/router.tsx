@@ -8,6 +8,8 @@ import {
 } from '@tanstack/react-router'
 import { readApiPageSearch } from './apis/page/search.ts'
 import { readApiSearch } from './apis/search.ts'
+import { readAuditSearch, readProofsSearch } from './audit/search.ts'
+import { readEventsSearch } from './events/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
 import { areasOf } from './shell/areas.ts'
@@ -109,6 +111,27 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 })
 
+const events = createRoute({
+  getParentRoute: () => inside,
+  path: '/events',
+  validateSearch: readEventsSearch,
+  component: lazyRouteComponent(() => import('./events/page.tsx'), 'EventsPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => inside,
+  path: '/audit',
+  validateSearch: readAuditSearch,
+  component: lazyRouteComponent(() => import('./audit/page.tsx'), 'AuditPage'),
+})
+
+const proofs = createRoute({
+  getParentRoute: () => inside,
+  path: '/audit/proofs',
+  validateSearch: readProofsSearch,
+  component: lazyRouteComponent(() => import('./audit/proofs-page.tsx'), 'ProofsPage'),
+})
+
 /** Any other path, within the frame. */
 const unknown = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound })
 
@@ -125,6 +148,16 @@ const tree = root.addChildren([
     webhook,
     deliveries,
     delivery,
+    users,
+    newUser,
+    user,
+    tokens,
+    newToken,
+    system,
+    signingKeys,
+    events,
+    audit,
+    proofs,
     unknown,
   ]),
 ])

@@ -72,7 +72,7 @@ function ResourceLinks({ type, id }: { type: string; id: string }) {
   if (type === 'API')
     return (
       <>
-        <Anchor component={Link} to={`/apis/${id}` as '/apis'} size="sm">
+        <Anchor component={Link} to="/apis/$apiId" params={{ apiId: id }} size="sm">
           API
         </Anchor>
         <Anchor component={Link} to="/events" search={{ api: id, since: 'all' }} size="sm">

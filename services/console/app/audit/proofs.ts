@@ -7,7 +7,7 @@ export type Proofs = Schemas['AuditProofs']
 export type DayRoot = Schemas['AuditDayRoot']
 
 /** Roots that are read at once. */
-export const ROOTS = 50
+const ROOTS = 50
 
 /** A page of day roots, the newest first, with the signed head of the chain. */
 export const proofsPage = (page: number) =>

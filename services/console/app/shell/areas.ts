@@ -15,6 +15,11 @@ export const AREAS = [
   { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
   { to: '/webhooks', label: 'Webhooks', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
   { to: '/deliveries', label: 'Deliveries', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
+  { to: '/users', label: 'Users', group: 'Administration', scope: 'USER_READ' },
+  { to: '/tokens', label: 'Access tokens', group: 'Administration', scope: 'ACCESS_TOKEN_MANAGE' },
+  { to: '/system', label: 'System', group: 'Administration', scope: 'CONFIGURATION_READ' },
+  { to: '/events', label: 'Events', group: 'Events', scope: 'AUDIT_LOG_READ' },
+  { to: '/audit', label: 'Audit log', group: 'Audit', scope: 'AUDIT_LOG_READ' },
 ] as const satisfies readonly Area[]
 
 export type ListedArea = (typeof AREAS)[number]

@@ -1,0 +1,95 @@
+import type { Schemas } from '../http/schemas.ts'
+
+export type FeedEvent = Schemas['StreamedEvent']
+
+/** A received event, with its length as text, by which memory is limited. */
+interface Held {
+  event: FeedEvent
+  length: number
+}
+
+/** Rows and characters that are kept for the list. The oldest ones are removed first. */
+const SHOWN_ROWS = 5_000
+const SHOWN_LENGTH = 30_000_000
+/** Rows and characters that wait while the list is paused. When they are reached, no more is received. */
+const WAITING_ROWS = 2_000
+const WAITING_LENGTH = 10_000_000
+/** Events with which a list that begins at an earlier time is filled at once. */
+export const STEP = 500
+
+/** The events of a feed: those that are shown, and those that wait while the list is paused. */
+export class EventBuffer {
+  #shown = limited(SHOWN_ROWS, SHOWN_LENGTH)
+  #waiting = limited(WAITING_ROWS, WAITING_LENGTH)
+  /** Events that may still be shown before the list pauses. */
+  #allowed: number
+
+  /** @param allowed events after which the list pauses */
+  constructor(allowed: number) {
+    this.#allowed = allowed
+  }
+
+  get paused(): boolean {
+    return this.#allowed <= 0
+  }
+  /** Whether no further event should be received now. */
+  get full(): boolean {
+    return this.#waiting.isFull()
+  }
+  get waiting(): number {
+    return this.#waiting.held.length
+  }
+  /** Number of events that were removed from the beginning of the list. */
+  get removed(): number {
+    return this.#shown.removed()
+  }
+  get shown(): FeedEvent[] {
+    return this.#shown.held.map(({ event }) => event)
+  }
+
+  add(event: FeedEvent, length: number): void {
+    if (this.paused) this.#waiting.add({ event, length })
+    else this.#show({ event, length })
+  }
+
+  pause(): void {
+    this.#allowed = 0
+  }
+
+  /** Shows waiting events. @param count events after which the list pauses again */
+  show(count = Number.POSITIVE_INFINITY): void {
+    this.#allowed = count
+    for (const held of this.#waiting.take(count)) this.#show(held)
+  }
+
+  #show(held: Held): void {
+    this.#allowed--
+    this.#shown.add(held)
+    this.#shown.trim()
+  }
+}
+
+function limited(rows: number, length: number) {
+  let total = 0
+  let removed = 0
+  const held: Held[] = []
+  const isOver = () => held.length > rows || (total > length && held.length > 1)
+  const take = (count: number) => {
+    const taken = held.splice(0, count)
+    for (const each of taken) total -= each.length
+    return taken
+  }
+  return {
+    held,
+    take,
+    removed: () => removed,
+    isFull: () => held.length >= rows || total >= length,
+    add(each: Held) {
+      held.push(each)
+      total += each.length
+    },
+    trim() {
+      while (isOver()) removed += take(1).length
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { Anchor, Button, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Copied } from '../parts/copied.tsx'
+import { JsonText } from '../parts/json-text.tsx'
+import { exactTime } from '../parts/local-time.ts'
+import { Properties, Property } from '../parts/properties.tsx'
+import { Time } from '../parts/time.tsx'
+import { Actor } from './actor.tsx'
+import type { FeedEvent } from './buffer.ts'
+import { apiOf, subjectOf, webhookOf } from './describe.ts'
+import { schemasOfEvents } from './schemas.ts'
+
+interface EventDetailProps {
+  event: FeedEvent
+  onClose(): void
+}
+
+/** A selected event with its payload and what it leads to. */
+export function EventDetail({ event, onClose }: EventDetailProps) {
+  const schemas = useQuery(schemasOfEvents)
+  const description = schemas.data?.find(({ type, newest }) => type === event.type && newest)?.description
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Selected event">
+      <Stack gap="sm">
+        <Group justify="space-between" wrap="nowrap" align="start">
+          <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
+            {event.type}
+          </Title>
+          <CloseButton aria-label="Close the event" onClick={onClose} />
+        </Group>
+        {description && <Text size="sm">{description}</Text>}
+        <EventLinks event={event} />
+        <EventProperties event={event} />
+        <JsonText title="Payload" value={event.data} />
+      </Stack>
+    </Paper>
+  )
+}
+
+function EventLinks({ event }: { event: FeedEvent }) {
+  const api = apiOf(event)
+  const webhook = webhookOf(event)
+  return (
+    <Group gap="xs" component="nav" aria-label="Of this event">
+      {api && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          renderRoot={props => <Link to="/apis/$apiId" params={{ apiId: api }} {...props} />}
+        >
+          API
+        </Button>
+      )}
+      {webhook && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          renderRoot={props => <Link to="/webhooks/$webhookId" params={{ webhookId: webhook }} {...props} />}
+        >
+          Webhook
+        </Button>
+      )}
+      <Button
+        size="compact-sm"
+        variant="default"
+        renderRoot={props => <Link to="/deliveries" search={{ eventId: event.id }} {...props} />}
+      >
+        Deliveries
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
+        renderRoot={props => <Link to="/audit" search={{ resource: event.subject }} {...props} />}
+      >
+        Audit log
+      </Button>
+    </Group>
+  )
+}
+
+function EventProperties({ event }: { event: FeedEvent }) {
+  const { id, source, subject, revision, time, actor, requestId, traceId, position } = event
+  return (
+    <Properties>
+      <Property name="Time">
+        {exactTime(time)} (<Time at={time} />)
+      </Property>
+      <Property name="Caused by">
+        <Actor actor={actor} />
+      </Property>
+      <Property name="Source">
+        {source}, revision {revision}
+      </Property>
+      <Property name={subjectOf(event) === subject ? 'Subject' : `Subject: ${subjectOf(event)}`}>
+        <Copied value={subject} what="id of the subject" />
+      </Property>
+      <Property name="Event id">
+        <Copied value={id} what="event id" />
+      </Property>
+      <Property name="Request id">
+        <Copied value={requestId} what="request id" />
+      </Property>
+      {traceId && (
+        <Property name="Trace id">
+          <Copied value={traceId} what="trace id" />
+          <Anchor size="sm" component={Link} to="/events" search={withTrace(traceId)}>
+            Show the received events of this trace
+          </Anchor>
+        </Property>
+      )}
+      <Property name="Position">
+        <Copied value={position} what="position" />
+        <Anchor size="sm" component={Link} to="/events" search={{ after: position }}>
+          Follow from here
+        </Anchor>
+      </Property>
+      <Property name="Link">
+        <Anchor size="sm" component={Link} to="/events" search={{ from: time, event: id }}>
+          This event and what followed
+        </Anchor>
+      </Property>
+    </Properties>
+  )
+}
+
+/** Keeps the rest of the URL, so that the feed is not read again. */
+const withTrace = (trace: string) => ((before: object) => ({ ...before, trace })) as never
