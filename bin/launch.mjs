@@ -30,6 +30,7 @@ const PROGRAMS = {
   demo: ['test/demo/src/main.ts'],
   receiver: ['test/demo/src/receiver.ts'],
   bench: ['test/bench/src/main.ts'],
+  screenshots: ['test/console/src/screenshots.ts'],
   cluster: ['test/cluster/src/main.ts'],
   service: ['services/{name}/src/main.ts'],
   release: ['bin/release.mjs'],

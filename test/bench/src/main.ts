@@ -4,6 +4,7 @@ import { admission } from './admission.ts'
 import { capacity } from './capacity.ts'
 import { cluster } from './cluster.ts'
 import { compare } from './compare.ts'
+import { webConsole } from './console.ts'
 import { events } from './events.ts'
 import { exports } from './exports.ts'
 import { followers } from './followers.ts'
@@ -47,6 +48,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   proofs,
   exports,
   capacity,
+  console: webConsole,
   compare,
 }
 const { positionals: asked, values } = parseArgs({

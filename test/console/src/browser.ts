@@ -4,6 +4,7 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, inject, test as vitest } from 'vitest'
 import { HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
+import { signInAt } from './sign-in.ts'
 
 /** Pictures of the pages, which git ignores. */
 const PICTURES = join(import.meta.dirname, '../.cache/pictures')
@@ -51,11 +52,7 @@ test.beforeEach(({ skip }) => skip(inject('browser') === '', HOW_TO_HAVE_CHROMIU
  * @param path page of the console that opens then, e.g. /webhooks, or its whole URL
  */
 export async function signIn(page: Page, path = '/apis', username = 'admin', password = inject('password')) {
-  await page.goto(path.startsWith('/') ? `${url}/console${path}` : path)
-  await page.getByRole('textbox', { name: 'User name' }).fill(username)
-  await page.getByRole('textbox', { name: 'Password' }).fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('navigation', { name: 'Areas' }).waitFor()
+  await signInAt(page, path.startsWith('/') ? `${url}/console${path}` : path, username, password)
 }
 
 /** Sends a request of the administrator to the REST interface. @returns the JSON body of its success */

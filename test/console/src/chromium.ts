@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
 
-export const HOW_TO_HAVE_CHROMIUM = 'the tests in a browser need Chromium: apt-get install chromium'
+export const HOW_TO_HAVE_CHROMIUM = 'Chromium is needed: apt-get install chromium'
 
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']
 
@@ -29,3 +30,10 @@ export const CHROMIUM_ARGUMENTS = [
   '--disable-component-update',
   '--disable-sync',
 ]
+
+/** Starts Chromium for a program. @throws when it is not installed */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium()
+  if (!executablePath) throw new Error(HOW_TO_HAVE_CHROMIUM)
+  return chromium.launch({ executablePath, args: CHROMIUM_ARGUMENTS })
+}
