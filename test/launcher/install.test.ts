@@ -14,7 +14,7 @@ describe('an install', () => {
     expect(await run.ended).toBe(0)
     expect(run.output()).toContain('Installing: nothing is installed yet.')
     expect(run.output()).toMatch(/^added 1 package in /m)
-    expect(run.output()).toContain('started with --port 8081')
+    expect(run.output()).toContain('started with --build-console --port 8081')
     expect(existsSync(join(tiny.root, 'node_modules/crate/package.json'))).toBe(true)
   })
 
@@ -27,7 +27,7 @@ describe('an install', () => {
     const again = tiny.launch(['start'])
 
     expect(await again.ended).toBe(0)
-    expect(again.output()).toBe('started with \n')
+    expect(again.output()).toBe('started with --build-console\n')
     expect(open.requests()).toBe(requests)
   })
 
@@ -81,8 +81,10 @@ describe('an install', () => {
     closed.open()
 
     expect(await Promise.all([first.ended, second.ended])).toEqual([0, 0])
-    expect(first.output()).toContain('started with first')
-    expect(second.output()).toBe('Another run is installing here: waiting for it.\nstarted with second\n')
+    expect(first.output()).toContain('started with --build-console first')
+    expect(second.output()).toBe(
+      'Another run is installing here: waiting for it.\nstarted with --build-console second\n',
+    )
   })
 
   test('takes over the lock of a killed run', async () => {
@@ -129,7 +131,7 @@ describe('the test tools', { timeout: 120_000 }, () => {
     expect([has('tool/package.json'), has('crate/open.js')]).toEqual([true, true])
     expect(state()).toEqual(before)
 
-    expect(await run('start')).toBe('started with \n')
+    expect(await run('start')).toBe('started with --build-console\n')
     expect(await run('cluster')).toBe('cluster started\n')
   })
 
@@ -147,13 +149,13 @@ describe('the test tools', { timeout: 120_000 }, () => {
     const installed = await run('cluster')
     expect(installed).toContain(`Installing: ${nothing}.`)
     expect(installed).toMatch(/^added 2 packages in /m)
-    expect(await run('start')).toBe('started with \n')
+    expect(await run('start')).toBe('started with --build-console\n')
   })
 
   test('are added once for concurrent launches, none of which disturbs another', async () => {
     const { run } = await withTools()
     const outputs = await Promise.all(['start', 'cluster', 'cluster'].map(script => run(script)))
-    expect(outputs[0]).toContain('started with \n')
+    expect(outputs[0]).toContain('started with --build-console\n')
     expect(outputs.join('').match(/Installing: .*/g)?.length).toBeLessThanOrEqual(2)
     expect(outputs.join('').match(/cluster started/g)).toHaveLength(2)
     expect(await run('cluster')).toBe('cluster started\n')
@@ -165,7 +167,7 @@ describe('the test tools', { timeout: 120_000 }, () => {
     const failing = launch(['cluster'], { npm_config_registry: 'http://127.0.0.1:1' })
     expect(await failing.ended).toBe(1)
     expect(failing.output()).toContain('Cannot install: npm install failed.')
-    expect(await run('start')).toBe('started with \n')
+    expect(await run('start')).toBe('started with --build-console\n')
   })
 
   test('are added again when an interrupted addition has left them incomplete', async () => {

@@ -191,7 +191,7 @@ export const AccessTokenInput = z
       .meta({ description: 'Default: 90' }),
     scopes: z
       .array(Scope)
-      .min(1)
+      .min(1, { error: 'must have at least one scope' })
       .max(100)
       .transform(scopes => [...new Set(scopes)]),
   })

@@ -25,11 +25,19 @@ const theme = createTheme({
 /** A button under the pointer is darker, not lighter. */
 const HOVERED = { '--mantine-color-cyan-filled-hover': '#0a6475' }
 
-/** Dimmed text, and text on buttons under the pointer, with the contrast that WCAG 2 AA asks for. */
+/** Dimmed text, errors at fields, and buttons under the pointer, with the contrast that WCAG 2 AA asks for. */
 const variables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': 'var(--mantine-color-gray-7)', ...HOVERED },
-  dark: { '--mantine-color-dimmed': 'var(--mantine-color-dark-1)', ...HOVERED },
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)',
+    ...HOVERED,
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)',
+    ...HOVERED,
+  },
 })
 
 watchImports()

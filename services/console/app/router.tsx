@@ -12,8 +12,10 @@ import { readAuditSearch, readProofsSearch } from './audit/search.ts'
 import { readEventsSearch } from './events/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
+import { readTokenSearch, readUserSearch } from './people/search.ts'
 import { areasOf } from './shell/areas.ts'
 import { NotFound, PageFailed, PagePending } from './shell/page-states.tsx'
+import { readSystemSearch } from './system/search.ts'
 import { readDeliverySearch, readOneDeliverySearch } from './webhooks/deliveries/search.ts'
 import { readNewWebhookSearch, readWebhookSearch, readWebhooksSearch } from './webhooks/search.ts'
 
@@ -134,6 +136,51 @@ const proofs = createRoute({
 
 /** Any other path, within the frame. */
 const unknown = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound })
+
+const users = createRoute({
+  getParentRoute: () => inside,
+  path: '/users',
+  validateSearch: readUserSearch,
+  component: lazyRouteComponent(() => import('./people/users-page.tsx'), 'UsersPage'),
+})
+
+const newUser = createRoute({
+  getParentRoute: () => inside,
+  path: '/users/new',
+  component: lazyRouteComponent(() => import('./people/new-user-page.tsx'), 'NewUserPage'),
+})
+
+const user = createRoute({
+  getParentRoute: () => inside,
+  path: '/users/$userId',
+  component: lazyRouteComponent(() => import('./people/user-page.tsx'), 'UserPage'),
+})
+
+const tokens = createRoute({
+  getParentRoute: () => inside,
+  path: '/tokens',
+  validateSearch: readTokenSearch,
+  component: lazyRouteComponent(() => import('./people/tokens-page.tsx'), 'TokensPage'),
+})
+
+const newToken = createRoute({
+  getParentRoute: () => inside,
+  path: '/tokens/new',
+  component: lazyRouteComponent(() => import('./people/new-token-page.tsx'), 'NewTokenPage'),
+})
+
+const system = createRoute({
+  getParentRoute: () => inside,
+  path: '/system',
+  validateSearch: readSystemSearch,
+  component: lazyRouteComponent(() => import('./system/system-page.tsx'), 'SystemPage'),
+})
+
+const signingKeys = createRoute({
+  getParentRoute: () => inside,
+  path: '/system/keys',
+  component: lazyRouteComponent(() => import('./system/keys-page.tsx'), 'KeysPage'),
+})
 
 const tree = root.addChildren([
   login,

@@ -60,9 +60,10 @@ async function bundle(outDir: string): Promise<void> {
     base: './',
     logLevel: 'warn',
     mode: 'production',
-    // Without the development runtime, whatever NODE_ENV is: React has none in a production build.
-    oxc: { jsx: { development: false } },
     define: { 'process.env.NODE_ENV': '"production"' },
+    // Without the development runtime, whatever NODE_ENV is: React has none in a production build. The image has no
+    // tsconfig.json.
+    oxc: { jsx: { runtime: 'automatic', development: false } },
     build: {
       outDir,
       emptyOutDir: true,

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
@@ -12,11 +12,11 @@ export const findChromium = (): string | undefined => PLACES.find(path => path &
 /** Whether this process may install packages of Debian. */
 export const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 
-/** Installs Chromium with Debian's package manager, whose output is shown. */
+/** Installs Chromium with Debian's package manager. @throws when a package cannot be downloaded */
 export function installChromium(): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']])
-    spawnSync('apt-get', ['-qq', ...args], { stdio: 'inherit', env })
+    execFileSync('apt-get', ['-qq', ...args], { env })
 }
 
 /** Options for a start without a window, without the sandbox that root cannot use, and without requests to other hosts. */

@@ -2,4 +2,7 @@
 // install it.
 import { canInstall, findChromium, installChromium } from './chromium.ts'
 
-if (process.env.CI && !findChromium() && canInstall()) installChromium()
+if (process.env.CI && !findChromium() && canInstall()) {
+  console.log('installing Chromium from Debian, once')
+  installChromium()
+}

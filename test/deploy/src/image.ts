@@ -1,10 +1,11 @@
-import { copyFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, matchesGlob, relative } from 'node:path'
 import { ROOT, textOf } from './files.ts'
 
 interface Package {
   dependencies?: Record<string, string>
-  dev?: boolean
+  optionalDependencies?: Record<string, string>
 }
 
 /**
@@ -61,31 +62,64 @@ function* filesIn(folder: string): Generator<string> {
 }
 
 /**
- * Creates a folder like the Dockerfile: the files of the build context, and links to the installed packages that npm would
- * install for their manifests without development dependencies.
+ * Creates a folder like the Dockerfile: the files of the build context, links to the installed packages that npm would
+ * install for their manifests without development dependencies, and the web console.
  */
 export function imageIn(folder: string): void {
-  const sent = [...filesIn(ROOT)].filter(isSent)
-  for (const path of sent) {
+  const console = join(folder, 'console-stage')
+  consoleIn(console)
+  const sent = [...filesIn(ROOT)].filter(path => isSent(path) && !path.startsWith('services/console/'))
+  copyTo(folder, sent)
+  const manifests = manifestsOf(sent)
+  linkPackages(folder, packagesOf(manifests))
+  for (const workspace of manifests)
+    link(join(folder, workspace), join(folder, 'node_modules', `@gantry/${workspace.split('/')[1]}`))
+  cpSync(join(console, '.cache'), join(folder, '.cache'), { recursive: true })
+  rmSync(console, { recursive: true })
+}
+
+/** Builds the web console like the Dockerfile, with the packages of its workspace and of no other. */
+function consoleIn(folder: string): void {
+  const sent = [...filesIn(ROOT)].filter(path => isSent(path) && /^services\/console\/|^package/.test(path))
+  copyTo(folder, sent)
+  linkPackages(folder, packagesOf(['services/console'], { optional: true }))
+  const environment = { PATH: dirname(process.execPath), NODE_ENV: 'production' }
+  execFileSync(process.execPath, ['services/console/src/main.ts'], { cwd: folder, env: environment })
+}
+
+function copyTo(folder: string, paths: readonly string[]): void {
+  for (const path of paths) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     copyFileSync(join(ROOT, path), join(folder, path))
   }
+}
+
+const manifestsOf = (paths: readonly string[]) =>
+  paths.filter(path => path.endsWith('/package.json')).map(path => dirname(path))
+
+/** The names of the packages that workspaces need, directly or not. */
+function packagesOf(workspaces: readonly string[], { optional = false } = {}): Set<string> {
   const { packages } = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Package> }
-  const manifests = sent.filter(path => path.endsWith('/package.json')).map(path => dirname(path))
   const wanted = new Set<string>()
   const want = (entry: string) => {
-    for (const name of Object.keys(packages[entry]?.dependencies ?? {})) {
-      if (wanted.has(name) || name.startsWith('@gantry/')) continue
+    const { dependencies = {}, optionalDependencies = {} } = packages[entry] ?? {}
+    const names = Object.keys({ ...dependencies, ...(optional && optionalDependencies) })
+    for (const name of names) {
+      if (wanted.has(name) || name.startsWith('@gantry/') || !existsSync(join(ROOT, 'node_modules', name)))
+        continue
       wanted.add(name)
       want(`node_modules/${name}`)
     }
   }
-  manifests.forEach(want)
-  const link = (target: string, name: string) => {
-    const path = join(folder, 'node_modules', name)
-    mkdirSync(dirname(path), { recursive: true })
-    symlinkSync(target, path)
-  }
-  for (const name of wanted) link(join(ROOT, 'node_modules', name), name)
-  for (const workspace of manifests) link(join(folder, workspace), `@gantry/${workspace.split('/')[1]}`)
+  workspaces.forEach(want)
+  return wanted
+}
+
+function linkPackages(folder: string, names: Iterable<string>): void {
+  for (const name of names) link(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
+}
+
+function link(target: string, path: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  symlinkSync(target, path)
 }

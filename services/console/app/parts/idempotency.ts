@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { randomId } from '../http/random-id.ts'
 
 /**
  * The `Idempotency-Key` of a form: the same content keeps its key until `done`, so that repeating a submission whose
@@ -13,7 +14,7 @@ export function useIdempotencyKey() {
         const text = JSON.stringify(body)
         if (text !== content) {
           content = text
-          key = crypto.randomUUID()
+          key = randomId()
         }
         return key
       },

@@ -1,0 +1,125 @@
+import '../more-styles.ts'
+import { Button, Group, NumberInput, Stack, TextInput, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { answer, client } from '../http/client.ts'
+import { queries } from '../http/queries.ts'
+import type { Scope } from '../http/schemas.ts'
+import { useSession } from '../http/session.ts'
+import { fieldErrors } from '../parts/field-errors.ts'
+import { useIdempotencyKey } from '../parts/idempotency.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { ScopePicker } from './scope-picker.tsx'
+import { endOf } from './token-expiry.ts'
+import { TokenSecret } from './token-secret.tsx'
+import { Trail } from './trail.tsx'
+import { useErrorFocus } from './use-error-focus.ts'
+
+const LONGEST_DAYS = 365
+
+interface TokenDraft {
+  name: string
+  /** As typed; a text if it is not a number. */
+  validityDays: number | string
+  scopes: readonly Scope[]
+}
+
+const NEW_TOKEN: TokenDraft = { name: '', validityDays: 90, scopes: [] }
+
+/** Creates an access token. Its secret is in the state of this page alone, so that it is gone after a reload. */
+export function NewTokenPage() {
+  const [draft, setDraft] = useState(NEW_TOKEN)
+  const keys = useIdempotencyKey()
+  const form = useRef<HTMLFormElement>(null)
+  const create = useMutation({
+    mutationFn: ({ name, validityDays, scopes }: TokenDraft) => {
+      const body = { name, validityDays: Number(validityDays), scopes: [...scopes] }
+      const header = { 'Idempotency-Key': keys.for(body) }
+      return answer(client.POST('/accessTokens', { params: { header }, body }))
+    },
+    // The answer has the secret, which is not kept in the cache.
+    gcTime: 0,
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['tokens'] }),
+  })
+  useErrorFocus(form, create.error)
+  return (
+    <Stack maw={760}>
+      <Trail to="/tokens" label="Access tokens" />
+      <Title order={1} size="h2">
+        {create.isSuccess ? `${create.data.name} is created` : 'Create an access token'}
+      </Title>
+      {create.isSuccess ? (
+        <TokenSecret token={create.data} />
+      ) : (
+        <form
+          ref={form}
+          noValidate
+          onSubmit={event => {
+            event.preventDefault()
+            create.mutate(draft)
+          }}
+        >
+          <Stack>
+            <TokenFields draft={draft} errors={fieldErrors(create.error)} onChange={setDraft} />
+            {create.isError && <ProblemPanel what="The token is not created" error={create.error} />}
+            <Group>
+              <Button type="submit" loading={create.isPending}>
+                Create with {draft.scopes.length} {draft.scopes.length === 1 ? 'scope' : 'scopes'}
+              </Button>
+              <Button variant="default" component={Link} to="/tokens">
+                Cancel
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Stack>
+  )
+}
+
+interface TokenFieldsProps {
+  draft: TokenDraft
+  errors: Readonly<Record<string, string>>
+  onChange: (draft: TokenDraft) => void
+}
+
+function TokenFields({ draft, errors, onChange }: TokenFieldsProps) {
+  const current = useSession()
+  const days = Number(draft.validityDays)
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="Says where the token is used, e.g. deploy pipeline."
+        required
+        autoComplete="off"
+        value={draft.name}
+        error={errors.name}
+        onChange={event => onChange({ ...draft, name: event.currentTarget.value })}
+      />
+      <NumberInput
+        label="Valid for days"
+        description={
+          days >= 1 && days <= LONGEST_DAYS
+            ? `It expires on ${endOf(days)}.`
+            : `From 1 to ${LONGEST_DAYS} days.`
+        }
+        required
+        allowDecimal={false}
+        value={draft.validityDays}
+        error={errors.validityDays}
+        onChange={validityDays => onChange({ ...draft, validityDays })}
+        w={260}
+        incrementButtonProps={{ 'aria-label': 'One day more' }}
+        decrementButtonProps={{ 'aria-label': 'One day less' }}
+      />
+      <ScopePicker
+        allowed={current?.scopes ?? []}
+        selected={draft.scopes}
+        error={errors.scopes}
+        onChange={scopes => onChange({ ...draft, scopes })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+import '../more-styles.ts'
+import { Button, Group, Stack, Title } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { answer, client } from '../http/client.ts'
+import { queries } from '../http/queries.ts'
+import { fieldErrors } from '../parts/field-errors.ts'
+import { useIdempotencyKey } from '../parts/idempotency.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Trail } from './trail.tsx'
+import { useErrorFocus } from './use-error-focus.ts'
+import { bodyOf, FIELDS_OF_CODES, NEW_USER, type UserDraft } from './user-draft.ts'
+import { UserFields } from './user-fields.tsx'
+
+/** Creates a user. */
+export function NewUserPage() {
+  const [draft, setDraft] = useState(NEW_USER)
+  const navigate = useNavigate()
+  const keys = useIdempotencyKey()
+  const form = useRef<HTMLFormElement>(null)
+  const create = useMutation({
+    mutationFn: (draft: UserDraft) => {
+      const body = bodyOf(draft)
+      const header = { 'Idempotency-Key': keys.for(body) }
+      return answer(client.POST('/users', { params: { header }, body }))
+    },
+    onSuccess: async user => {
+      await queries.invalidateQueries({ queryKey: ['users'] })
+      notifications.show({ color: 'teal.9', message: `${user.username} is created.` })
+      navigate({ to: '/users/$userId', params: { userId: user.id } })
+    },
+  })
+  useErrorFocus(form, create.error)
+  return (
+    <Stack maw={640}>
+      <Trail to="/users" label="Users" />
+      <Title order={1} size="h2">
+        Create a user
+      </Title>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          create.mutate(draft)
+        }}
+      >
+        <Stack>
+          <UserFields
+            draft={draft}
+            errors={fieldErrors(create.error, FIELDS_OF_CODES)}
+            onChange={setDraft}
+            existing={false}
+          />
+          {create.isError && <ProblemPanel what="The user is not created" error={create.error} />}
+          <Group>
+            <Button type="submit" loading={create.isPending}>
+              Create
+            </Button>
+            <Button variant="default" component={Link} to="/users">
+              Cancel
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Stack>
+  )
+}

@@ -1,0 +1,91 @@
+import { Badge, Button, Group, Spoiler, Table, VisuallyHidden } from '@mantine/core'
+import { useState } from 'react'
+import type { Schemas } from '../http/schemas.ts'
+import { Time } from '../parts/time.tsx'
+import { RevokeTokenDialog } from './revoke-token-dialog.tsx'
+import { SortHeader } from './sort-header.tsx'
+import { expiryOf } from './token-expiry.ts'
+
+interface TokensTableProps {
+  tokens: readonly Schemas['AccessToken'][]
+  sort: string
+  onSort: (sort: string) => void
+}
+
+export function TokensTable({ tokens, sort, onSort }: TokensTableProps) {
+  const [revoked, setRevoked] = useState<Schemas['AccessToken']>()
+  const sorting = { sort, onSort }
+  return (
+    <>
+      <Table.ScrollContainer minWidth={760}>
+        <Table verticalSpacing="sm" aria-label="Access tokens">
+          <Table.Thead>
+            <Table.Tr>
+              <SortHeader field="name" {...sorting}>
+                Name
+              </SortHeader>
+              <Table.Th>Scopes</Table.Th>
+              <SortHeader field="createdAt" {...sorting}>
+                Created
+              </SortHeader>
+              <Table.Th>Last used</Table.Th>
+              <SortHeader field="validUntil" {...sorting}>
+                Expires
+              </SortHeader>
+              <Table.Th>
+                <VisuallyHidden>Action</VisuallyHidden>
+              </Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {tokens.map(token => (
+              <TokenRow key={token.id} token={token} onRevoke={() => setRevoked(token)} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <RevokeTokenDialog token={revoked} onClose={() => setRevoked(undefined)} />
+    </>
+  )
+}
+
+function TokenRow({ token, onRevoke }: { token: Schemas['AccessToken']; onRevoke: () => void }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row">{token.name}</Table.Th>
+      <Table.Td maw={420}>
+        <Spoiler maxHeight={52} showLabel="All scopes" hideLabel="Fewer">
+          <Group gap={4}>
+            {token.scopes.map(scope => (
+              <Badge key={scope} variant="default" size="sm" fw={500}>
+                {scope}
+              </Badge>
+            ))}
+          </Group>
+        </Spoiler>
+      </Table.Td>
+      <Table.Td>
+        <Time at={token.createdAt} />
+      </Table.Td>
+      <Table.Td>{token.lastUsedAt ? <Time at={token.lastUsedAt} /> : 'never'}</Table.Td>
+      <Table.Td>
+        <Expiry token={token} />
+      </Table.Td>
+      <Table.Td>
+        <Button size="compact-sm" variant="default" onClick={onRevoke} aria-label={`Revoke ${token.name}`}>
+          Revoke
+        </Button>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Expiry({ token }: { token: Schemas['AccessToken'] }) {
+  const expiry = expiryOf(token)
+  if (expiry === 'valid') return <Time at={token.validUntil} />
+  return (
+    <Badge color={expiry === 'soon' ? 'yellow.5' : 'red.9'} autoContrast>
+      {expiry === 'soon' ? 'Expires' : 'Expired'} <Time at={token.validUntil} />
+    </Badge>
+  )
+}

@@ -1,0 +1,92 @@
+import '../more-styles.ts'
+import { Alert, Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { client, tagged } from '../http/client.ts'
+import type { Schemas } from '../http/schemas.ts'
+import { useAllowed, useSession } from '../http/session.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import { Time } from '../parts/time.tsx'
+import { mayGrant } from './roles.ts'
+import { Trail } from './trail.tsx'
+import { UnlockButton } from './unlock-button.tsx'
+import { UserBadges } from './user-badges.tsx'
+import { UserDetails } from './user-details.tsx'
+import { UserEnd } from './user-end.tsx'
+import { UserForm } from './user-form.tsx'
+
+const route = getRouteApi('/inside/users/$userId')
+
+/** One user: details, role and status, lockout, deletion and erasure. */
+export function UserPage() {
+  const { userId } = route.useParams()
+  const user = useQuery({
+    queryKey: ['users', 'one', userId],
+    queryFn: ({ signal }) =>
+      tagged(client.GET('/users/{user_id}', { params: { path: { user_id: userId } }, signal })),
+  })
+  return (
+    <Stack maw={720}>
+      <Trail to="/users" label="Users" />
+      {user.isPending && <Loading what="the user" />}
+      {user.isError && (
+        <ProblemPanel
+          what="The user cannot be shown"
+          error={user.error}
+          onRetry={() => void user.refetch()}
+        />
+      )}
+      {user.data && <Loaded key={userId} user={user.data.body} etag={user.data.etag} />}
+    </Stack>
+  )
+}
+
+function Loaded({ user, etag }: { user: Schemas['User']; etag: string }) {
+  const current = useSession()
+  const mayWrite = useAllowed('USER_WRITE')
+  const above = !mayGrant(current?.user.role ?? 'NO_ACCESS', user.role)
+  return (
+    <>
+      <Group gap="sm">
+        <Title order={1} size="h2">
+          {user.displayName}
+        </Title>
+        <Badge variant="default">{user.role}</Badge>
+        <UserBadges user={user} />
+        {current?.user.id === user.id && <Badge variant="default">You</Badge>}
+      </Group>
+      <Text size="sm">
+        Created <Time at={user.createdAt} />, changed <Time at={user.updatedAt} />
+      </Text>
+      {user.lockedUntil && <Lockout user={user} mayUnlock={mayWrite && !above} />}
+      {mayWrite && above && (
+        <Alert color="yellow" title="You cannot change this user">
+          Their role is above your own.
+        </Alert>
+      )}
+      {mayWrite && !above ? (
+        <>
+          <UserForm user={user} etag={etag} />
+          <UserEnd user={user} etag={etag} />
+        </>
+      ) : (
+        <UserDetails user={user} />
+      )}
+    </>
+  )
+}
+
+function Lockout({ user, mayUnlock }: { user: Schemas['User']; mayUnlock: boolean }) {
+  return (
+    <Alert color="red" title="Locked after too many wrong passwords">
+      <Stack gap="xs" align="start">
+        <Text size="sm">
+          No password is accepted; the lock ends {user.lockedUntil && <Time at={user.lockedUntil} />}. Access
+          tokens work all the same.
+        </Text>
+        {mayUnlock && <UnlockButton user={user} />}
+      </Stack>
+    </Alert>
+  )
+}

@@ -1,0 +1,83 @@
+import { Anchor, Badge, Group, Stack, Table, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Schemas } from '../http/schemas.ts'
+import { useAllowed, useSession } from '../http/session.ts'
+import { Time } from '../parts/time.tsx'
+import { SortHeader } from './sort-header.tsx'
+import { UnlockButton } from './unlock-button.tsx'
+import { UserBadges } from './user-badges.tsx'
+
+interface UsersTableProps {
+  users: readonly Schemas['User'][]
+  sort: string
+  onSort: (sort: string) => void
+}
+
+export function UsersTable({ users, sort, onSort }: UsersTableProps) {
+  const sorting = { sort, onSort }
+  return (
+    <Table.ScrollContainer minWidth={760}>
+      <Table verticalSpacing="sm" highlightOnHover aria-label="Users">
+        <Table.Thead>
+          <Table.Tr>
+            <SortHeader field="username" {...sorting}>
+              User
+            </SortHeader>
+            <SortHeader field="email" {...sorting}>
+              Email
+            </SortHeader>
+            <SortHeader field="role" {...sorting}>
+              Role
+            </SortHeader>
+            <SortHeader field="status" {...sorting}>
+              Status
+            </SortHeader>
+            <SortHeader field="createdAt" {...sorting}>
+              Created
+            </SortHeader>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {users.map(user => (
+            <UserRow key={user.id} user={user} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function UserRow({ user }: { user: Schemas['User'] }) {
+  const mayWrite = useAllowed('USER_WRITE')
+  const own = useSession()?.user.id === user.id
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Stack gap={0}>
+          <Group gap="xs">
+            <Anchor component={Link} to="/users/$userId" params={{ userId: user.id }} fw={600}>
+              {user.username}
+            </Anchor>
+            {own && (
+              <Badge variant="default" size="sm">
+                You
+              </Badge>
+            )}
+          </Group>
+          {user.displayName !== user.username && <Text size="sm">{user.displayName}</Text>}
+        </Stack>
+      </Table.Td>
+      <Table.Td>{user.email ?? '—'}</Table.Td>
+      <Table.Td>{user.role}</Table.Td>
+      <Table.Td>
+        <Group gap="xs">
+          <UserBadges user={user} />
+          {mayWrite && user.lockedUntil && <UnlockButton user={user} />}
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <Time at={user.createdAt} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

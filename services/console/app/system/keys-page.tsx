@@ -1,0 +1,127 @@
+import '../more-styles.ts'
+import { Badge, Code, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { answer, client } from '../http/client.ts'
+import type { Schemas } from '../http/schemas.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import { Time } from '../parts/time.tsx'
+import { SystemHeading } from './tabs.tsx'
+
+type Key = Schemas['SigningKey']
+
+const PURPOSES = [
+  {
+    purpose: 'LOGIN',
+    title: 'Login tokens',
+    text: 'These keys sign the tokens that a login by password returns.',
+  },
+  {
+    purpose: 'AUDIT',
+    title: 'Audit proofs',
+    text: 'These keys sign the roots of the audit log, so that exports can be verified. They are never accepted for a login.',
+  },
+] as const
+
+const STATUS: Readonly<Record<Key['status'], readonly [color: string, text: string, meaning: string]>> = {
+  NEXT: ['blue.9', 'Next', 'Published already, signs later'],
+  CURRENT: ['teal.9', 'Current', 'Signs now'],
+  RETIRED: ['gray.7', 'Retired', 'Signs no longer; its signatures are accepted until they expire'],
+  REVOKED: ['red.9', 'Revoked', 'Its signatures are refused'],
+}
+
+/** The keys that sign login tokens and audit proofs, with their state. */
+export function KeysPage() {
+  const keys = useQuery({
+    queryKey: ['signingKeys'],
+    queryFn: ({ signal }) => answer(client.GET('/signingKeys', { signal })),
+  })
+  return (
+    <Stack gap="lg">
+      <SystemHeading title="Signing keys" />
+      <Text size="sm" maw="46rem">
+        Only the public parts leave the service. A key is rotated on a schedule, or by the operator with{' '}
+        <Code>npm run rotate-keys</Code>; programs that verify signatures read the keys at{' '}
+        <Code>/.well-known</Code>.
+      </Text>
+      {keys.isPending && <Loading what="the signing keys" />}
+      {keys.isError && (
+        <ProblemPanel
+          what="The signing keys cannot be listed"
+          error={keys.error}
+          onRetry={() => void keys.refetch()}
+        />
+      )}
+      {keys.data &&
+        PURPOSES.map(({ purpose, title, text }) => (
+          <Stack gap="xs" key={purpose}>
+            <Title order={2} size="h4">
+              {title}
+            </Title>
+            <Text size="sm">{text}</Text>
+            <KeyTable title={title} keys={keys.data.filter(key => key.purpose === purpose)} />
+          </Stack>
+        ))}
+    </Stack>
+  )
+}
+
+function KeyTable({ title, keys }: { title: string; keys: readonly Key[] }) {
+  if (keys.length === 0) return <Text size="sm">There is no key yet. The first use makes one.</Text>
+  return (
+    <Paper withBorder>
+      <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table aria-label={`Keys for ${title.toLowerCase()}`} verticalSpacing="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Key id</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th>Signs from</Table.Th>
+              <Table.Th>Signs until</Table.Th>
+              <Table.Th>Accepted until</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {keys.map(key => (
+              <KeyRow key={key.kid} of={key} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
+  )
+}
+
+function KeyRow({ of: key }: { of: Key }) {
+  const [color, text, meaning] = STATUS[key.status]
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={400}>
+        <Code style={{ overflowWrap: 'anywhere' }}>{key.kid}</Code>
+      </Table.Th>
+      <Table.Td>
+        <Stack gap={2} align="start">
+          <Badge color={color}>{text}</Badge>
+          <Text size="xs">{meaning}</Text>
+        </Stack>
+      </Table.Td>
+      <Table.Td>
+        <Time at={key.signsFrom} />
+      </Table.Td>
+      <Table.Td>{key.retiredAt ? <Time at={key.retiredAt} /> : 'the next rotation'}</Table.Td>
+      <Table.Td>
+        <Accepted {...key} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Accepted({ revokedAt, acceptedUntil }: Key) {
+  if (revokedAt)
+    return (
+      <>
+        revoked <Time at={revokedAt} />
+      </>
+    )
+  return acceptedUntil ? <Time at={acceptedUntil} /> : 'no end is known'
+}

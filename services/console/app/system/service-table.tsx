@@ -1,0 +1,90 @@
+import { Badge, Paper, Table, Text } from '@mantine/core'
+import type { Schemas } from '../http/schemas.ts'
+import { Time } from '../parts/time.tsx'
+import type { System } from './samples.ts'
+
+type Service = System['services'][number]
+type Replica = Schemas['Replica']
+
+const STATUS: Readonly<Record<Replica['status'], readonly [color: string, text: string]>> = {
+  READY: ['teal.9', 'Ready'],
+  NOT_READY: ['yellow.5', 'Not ready'],
+  UNAVAILABLE: ['red.9', 'Unavailable'],
+}
+
+/** The services with their replicas: status, version, and what they wait for. */
+export function ServiceTable({ services }: { services: readonly Service[] }) {
+  return (
+    <Paper withBorder>
+      <Table.ScrollContainer minWidth={680} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table aria-label="Services" verticalSpacing="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Service</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th>Waits for</Table.Th>
+              <Table.Th>Version</Table.Th>
+              <Table.Th>Host</Table.Th>
+              <Table.Th>Node.js</Table.Th>
+              <Table.Th>Started</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>{services.map(ServiceRows)}</Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
+  )
+}
+
+function ServiceRows({ name, status, replicas }: Service) {
+  if (replicas.length === 0)
+    return (
+      <Table.Tr key={name}>
+        <Table.Th scope="row">{name}</Table.Th>
+        <Table.Td>
+          <StatusBadge status={status} />
+        </Table.Td>
+        <Table.Td colSpan={5}>No replica is known.</Table.Td>
+      </Table.Tr>
+    )
+  return replicas.map((replica, index) => (
+    <Table.Tr key={`${replica.host} ${replica.startedAt} ${replica.waitsFor}`}>
+      {index === 0 && (
+        <Table.Th scope="rowgroup" rowSpan={replicas.length} style={{ verticalAlign: 'top' }}>
+          {name}
+          {replicas.length > 1 && (
+            <Text span inherit fw={400}>
+              {' '}
+              × {replicas.length}
+            </Text>
+          )}
+        </Table.Th>
+      )}
+      <ReplicaCells replica={replica} />
+    </Table.Tr>
+  ))
+}
+
+function ReplicaCells({ replica }: { replica: Replica }) {
+  return (
+    <>
+      <Table.Td>
+        <StatusBadge status={replica.status} />
+      </Table.Td>
+      <Table.Td>{replica.waitsFor ?? '—'}</Table.Td>
+      <Table.Td>{replica.version ?? 'unknown'}</Table.Td>
+      <Table.Td>{replica.host ?? 'unknown'}</Table.Td>
+      <Table.Td>{replica.node ?? 'unknown'}</Table.Td>
+      <Table.Td>{replica.startedAt ? <Time at={replica.startedAt} /> : 'unknown'}</Table.Td>
+    </>
+  )
+}
+
+function StatusBadge({ status }: { status: Replica['status'] }) {
+  const [color, text] = STATUS[status]
+  return (
+    <Badge color={color} autoContrast>
+      {text}
+    </Badge>
+  )
+}

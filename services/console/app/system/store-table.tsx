@@ -1,0 +1,50 @@
+import { Badge, Paper, Table } from '@mantine/core'
+import type { System } from './samples.ts'
+
+type Store = System['backingStores'][number]
+
+const PURPOSES: Readonly<Record<Store['purpose'], string>> = {
+  EVENT_LOG: 'Event log',
+  READ_MODELS: 'Read models',
+  MESSAGE_BUS: 'Message bus',
+  USER_KEYS: 'Keys of users',
+  IMAGES: 'Images',
+}
+
+/** The backing stores as the services see them. */
+export function StoreTable({ stores, services }: { stores: readonly Store[]; services: number }) {
+  return (
+    <Paper withBorder>
+      <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+        <Table aria-label="Backing stores" verticalSpacing="sm">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Purpose</Table.Th>
+              <Table.Th>Store</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th>Seen by</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {stores.map(store => (
+              <Table.Tr key={`${store.purpose} ${store.kind} ${store.version} ${store.status}`}>
+                <Table.Th scope="row">{PURPOSES[store.purpose]}</Table.Th>
+                <Table.Td>
+                  {store.kind} {store.version}
+                </Table.Td>
+                <Table.Td>
+                  <Badge color={store.status === 'AVAILABLE' ? 'teal.9' : 'red.9'}>
+                    {store.status === 'AVAILABLE' ? 'Available' : 'Unavailable'}
+                  </Badge>
+                </Table.Td>
+                <Table.Td>
+                  {store.services.length === services ? 'all services' : store.services.join(', ')}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Paper>
+  )
+}

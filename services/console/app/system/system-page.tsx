@@ -1,0 +1,146 @@
+import '../more-styles.ts'
+import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import { LagPanel } from './lag-panel.tsx'
+import { EVERY_MS, KINDS, observed, type System } from './samples.ts'
+import { ServiceTable } from './service-table.tsx'
+import { StoreTable } from './store-table.tsx'
+import { SystemHeading } from './tabs.tsx'
+
+const route = getRouteApi('/inside/system')
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+/** The state of the installation: services, lag and backing stores, read again every few seconds. */
+export function SystemPage() {
+  const { lag: unit = 'events' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [paused, setPaused] = useState(false)
+  const state = useQuery({
+    ...observed,
+    refetchInterval: paused ? false : EVERY_MS,
+    refetchOnWindowFocus: !paused,
+  })
+  return (
+    <Stack gap="lg">
+      <SystemHeading title="System" />
+      <Group justify="space-between">
+        <Text size="sm">
+          {state.dataUpdatedAt > 0 && `Read at ${clock.format(state.dataUpdatedAt)}, `}
+          {paused ? 'paused' : `again every ${EVERY_MS / 1_000} seconds`}
+        </Text>
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => void state.refetch()}
+            loading={paused && state.isFetching}
+          >
+            Read now
+          </Button>
+          <Button size="xs" variant="default" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+            Pause
+          </Button>
+        </Group>
+      </Group>
+      {state.isPending && <Loading what="the state of the services" />}
+      {state.isError && (
+        <ProblemPanel
+          what={state.data ? 'The state is no longer up to date' : 'The state cannot be shown'}
+          error={state.error}
+          onRetry={() => void state.refetch()}
+        />
+      )}
+      {state.data && (
+        <>
+          <Summary system={state.data.system} />
+          <Section title="Services">
+            <ServiceTable services={state.data.system.services} />
+          </Section>
+          <Section
+            title="Lag"
+            side={
+              <SegmentedControl
+                aria-label="Unit of lag"
+                value={unit}
+                onChange={value =>
+                  navigate({ search: value === 'seconds' ? { lag: value } : {}, replace: true })
+                }
+                data={[
+                  { value: 'events', label: 'Events' },
+                  { value: 'seconds', label: 'Seconds' },
+                ]}
+              />
+            }
+          >
+            <Stack gap="sm">
+              {KINDS.map(kind => (
+                <LagPanel key={kind} kind={kind} samples={state.data.samples} unit={unit} />
+              ))}
+            </Stack>
+          </Section>
+          <Section title="Backing stores">
+            <StoreTable
+              stores={state.data.system.backingStores}
+              services={state.data.system.services.length}
+            />
+          </Section>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+interface SectionProps {
+  title: string
+  side?: React.ReactNode
+  children: React.ReactNode
+}
+
+function Section({ title, side, children }: SectionProps) {
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {side}
+      </Group>
+      {children}
+    </Stack>
+  )
+}
+
+/** What is wrong at the moment, or that nothing is. */
+function Summary({ system }: { system: System }) {
+  const troubles = [
+    ...system.services
+      .filter(({ status }) => status !== 'READY')
+      .map(({ name, status }) => `${name} is ${status === 'NOT_READY' ? 'not ready' : 'unavailable'}`),
+    ...system.backingStores
+      .filter(({ status }) => status === 'UNAVAILABLE')
+      .map(({ kind, services }) => `${kind} is unavailable for ${services.join(', ')}`),
+  ]
+  const versions = new Set(
+    system.services.flatMap(({ replicas }) => replicas.flatMap(one => one.version ?? [])),
+  )
+  return (
+    <Stack gap="xs" role="status">
+      {troubles.length === 0 ? (
+        <Text fw={600}>All services are ready, and all backing stores are available.</Text>
+      ) : (
+        <Alert color="red" title="Something needs attention">
+          {troubles.join('; ')}.
+        </Alert>
+      )}
+      {versions.size > 1 && (
+        <Alert color="yellow" title="Replicas run different versions">
+          {[...versions].join(', ')}. During an upgrade this is expected.
+        </Alert>
+      )}
+    </Stack>
+  )
+}
