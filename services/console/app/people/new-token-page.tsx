@@ -10,6 +10,7 @@ import { useSession } from '../http/session.ts'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { UnsavedGuard } from '../parts/unsaved-guard.tsx'
 import { ScopePicker } from './scope-picker.tsx'
 import { endOf } from './token-expiry.ts'
 import { TokenSecret } from './token-secret.tsx'
@@ -74,6 +75,7 @@ export function NewTokenPage() {
           </Stack>
         </form>
       )}
+      <UnsavedGuard unsaved={draft !== NEW_TOKEN && !create.isSuccess} />
     </Stack>
   )
 }

@@ -9,6 +9,7 @@ import { queries } from '../http/queries.ts'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { UnsavedGuard } from '../parts/unsaved-guard.tsx'
 import { Trail } from './trail.tsx'
 import { useErrorFocus } from './use-error-focus.ts'
 import { bodyOf, FIELDS_OF_CODES, NEW_USER, type UserDraft } from './user-draft.ts'
@@ -29,7 +30,7 @@ export function NewUserPage() {
     onSuccess: async user => {
       await queries.invalidateQueries({ queryKey: ['users'] })
       notifications.show({ color: 'teal.9', message: `${user.username} is created.` })
-      navigate({ to: '/users/$userId', params: { userId: user.id } })
+      await navigate({ to: '/users/$userId', params: { userId: user.id }, ignoreBlocker: true })
     },
   })
   useErrorFocus(form, create.error)
@@ -65,6 +66,7 @@ export function NewUserPage() {
           </Group>
         </Stack>
       </form>
+      <UnsavedGuard unsaved={draft !== NEW_USER} />
     </Stack>
   )
 }

@@ -52,23 +52,9 @@ export const LABELS: Readonly<Record<keyof UserDraft, string>> = {
 /** Fields of problems that do not name them. */
 export const FIELDS_OF_CODES = { 'username-taken': 'username' }
 
-/** A field that somebody else has changed since this person began to edit. */
-export interface Conflict {
-  field: keyof UserDraft
-  current: string
-  mine: string
-}
-
-/** The fields that another change has set to something else than the draft has. A password is not compared. */
-export function conflictsOf(draft: UserDraft, base: UserDraft, current: UserDraft): Conflict[] {
-  const fields = (Object.keys(LABELS) as (keyof UserDraft)[]).filter(
-    field => field !== 'password' && base[field] !== current[field] && draft[field] !== current[field],
-  )
-  return fields.map(field => ({ field, current: String(current[field]), mine: String(draft[field]) }))
-}
-
-/** The current record with the fields that this person has changed. */
-export function rebased(draft: UserDraft, base: UserDraft, current: UserDraft): UserDraft {
-  const changed = Object.entries(draft).filter(([field, value]) => base[field as keyof UserDraft] !== value)
-  return { ...current, ...Object.fromEntries(changed) }
+/** The value of a field for people to read. A password is not shown. */
+export function textOf(value: UserDraft[keyof UserDraft], field: keyof UserDraft): string {
+  if (field === 'password') return value === '' ? 'not changed' : 'a new password'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return value
 }

@@ -3,89 +3,153 @@ import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { client, tagged } from '../http/client.ts'
-import { asProblem } from '../http/problem.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
-import { fieldErrors } from '../parts/field-errors.ts'
+import { Comparison } from '../parts/comparison.tsx'
+import { fieldErrors, isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { ConflictPanel } from './conflict-panel.tsx'
+import { type Stored, save } from '../parts/three-way.ts'
+import { UnsavedGuard } from '../parts/unsaved-guard.tsx'
 import { useErrorFocus } from './use-error-focus.ts'
-import { bodyOf, draftOf, FIELDS_OF_CODES, rebased, type UserDraft } from './user-draft.ts'
+import { bodyOf, draftOf, FIELDS_OF_CODES, LABELS, textOf, type UserDraft } from './user-draft.ts'
 import { UserFields } from './user-fields.tsx'
 
-interface Tagged {
-  user: Schemas['User']
-  etag: string
+type StoredUser = Stored<UserDraft>
+
+const same = (one: UserDraft, other: UserDraft) => JSON.stringify(one) === JSON.stringify(other)
+
+async function read(id: string): Promise<StoredUser> {
+  const { body, etag } = await tagged(client.GET('/users/{user_id}', { params: { path: { user_id: id } } }))
+  return { draft: draftOf(body), etag }
+}
+
+/** @returns the user as it is stored then, which the page shows too */
+async function put(id: string, draft: UserDraft, etag: string): Promise<StoredUser> {
+  const params = { path: { user_id: id }, header: { 'If-Match': etag } }
+  const saved = await tagged(client.PUT('/users/{user_id}', { params, body: bodyOf(draft) }))
+  queries.setQueryData(['users', 'one', id], saved)
+  return { draft: draftOf(saved.body), etag: saved.etag }
 }
 
 /**
- * Changes a user. The form keeps the record that it was opened with: a change by somebody else meanwhile is answered with
- * 412 and shown beside what was typed.
+ * Changes a user. The form keeps the record that it was opened with: after a change by somebody else meanwhile, both changes
+ * are compared.
  */
-export function UserForm({ user, etag }: Tagged) {
-  const [base, setBase] = useState<Tagged>({ user, etag })
-  const [draft, setDraft] = useState(() => draftOf(user))
-  const form = useRef<HTMLFormElement>(null)
-  const unchanged = JSON.stringify(draft) === JSON.stringify(draftOf(base.user))
-  // Nothing was typed: the form follows the record.
-  if (unchanged && etag !== base.etag) {
-    setBase({ user, etag })
-    setDraft(draftOf(user))
+export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }) {
+  const [base, setBase] = useState<StoredUser>({ draft: draftOf(user), etag })
+  const [draft, setDraft] = useState(base.draft)
+  const [theirs, setTheirs] = useState<StoredUser>()
+  const unchanged = same(draft, base.draft)
+  const follow = (stored: StoredUser) => {
+    setBase(stored)
+    setDraft(stored.draft)
   }
-  const save = useMutation({
-    mutationFn: (draft: UserDraft) => {
-      const params = { path: { user_id: user.id }, header: { 'If-Match': base.etag } }
-      return tagged(client.PUT('/users/{user_id}', { params, body: bodyOf(draft) }))
-    },
-    onSuccess: saved => {
-      setBase({ user: saved.body, etag: saved.etag })
-      setDraft(draftOf(saved.body))
-      queries.setQueryData(['users', 'one', user.id], saved)
-      notifications.show({ color: 'teal.9', message: `${saved.body.username} is saved.` })
+  // Nothing was typed: the form follows the record.
+  if (unchanged && etag !== base.etag) follow({ draft: draftOf(user), etag })
+  const saving = useMutation({
+    mutationFn: ({ mine, over }: { mine: UserDraft; over: StoredUser }) =>
+      save({
+        base: over,
+        mine,
+        put: async (given, etag) => follow(await put(user.id, given, etag)),
+        read: () => read(user.id),
+        isStale: error => isProblem(error, 'precondition-failed'),
+      }),
+    onSuccess(conflicting, { mine }) {
+      setTheirs(conflicting)
+      if (conflicting) return
+      notifications.show({ color: 'teal.9', message: `${mine.username} is saved.` })
       return queries.invalidateQueries({ queryKey: ['users'] })
     },
+    // The form shows which of the chosen values was refused.
+    onError: () => setTheirs(undefined),
   })
-  useErrorFocus(form, save.error)
-  const conflict = save.isError && asProblem(save.error).status === 412
-  const resolve = (current: Tagged, mine: boolean) => {
-    setDraft(mine ? rebased(draft, draftOf(base.user), draftOf(current.user)) : draftOf(current.user))
-    setBase(current)
-    save.reset()
+  // The choices are kept when the request fails or meets a second conflict.
+  const decide = (mine: UserDraft, over: StoredUser) => {
+    const keep = () => {
+      setDraft(mine)
+      setBase(over)
+    }
+    saving.mutate(
+      { mine, over },
+      { onError: keep, onSuccess: conflicting => (conflicting ? keep() : undefined) },
+    )
   }
   return (
     <Paper withBorder p="md">
-      <form
-        ref={form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          save.mutate(draft)
-        }}
-      >
-        <Stack>
-          <Title order={2} size="h4">
-            Details
-          </Title>
-          <UserFields
-            draft={draft}
-            errors={fieldErrors(save.error, FIELDS_OF_CODES)}
-            onChange={setDraft}
-            existing
-          />
-          {save.isError && !conflict && <ProblemPanel what="The user is not saved" error={save.error} />}
-          {conflict && <ConflictPanel base={base.user} draft={draft} onResolve={resolve} />}
-          <Group>
-            <Button type="submit" loading={save.isPending} disabled={unchanged}>
-              Save
-            </Button>
-            {!unchanged && (
-              <Button variant="default" onClick={() => setDraft(draftOf(base.user))}>
-                Discard
-              </Button>
-            )}
-          </Group>
-        </Stack>
-      </form>
+      <EditedFields
+        draft={draft}
+        unchanged={unchanged}
+        error={saving.error}
+        pending={saving.isPending}
+        onChange={setDraft}
+        onSave={() => saving.mutate({ mine: draft, over: base })}
+        onDiscard={() => setDraft(base.draft)}
+      />
+      {theirs && (
+        <Comparison
+          // A second conflict is another comparison, without the choices of the first one.
+          key={theirs.etag}
+          what="user"
+          base={base.draft}
+          mine={draft}
+          theirs={theirs.draft}
+          labels={LABELS}
+          textOf={textOf}
+          saving={saving.isPending}
+          onSave={mine => decide(mine, theirs)}
+          onClose={() => setTheirs(undefined)}
+        />
+      )}
+      <UnsavedGuard unsaved={!unchanged} />
     </Paper>
+  )
+}
+
+interface EditedFieldsProps {
+  draft: UserDraft
+  unchanged: boolean
+  error: unknown
+  pending: boolean
+  onChange: (draft: UserDraft) => void
+  onSave: () => void
+  onDiscard: () => void
+}
+
+function EditedFields(props: EditedFieldsProps) {
+  const form = useRef<HTMLFormElement>(null)
+  useErrorFocus(form, props.error)
+  return (
+    <form
+      ref={form}
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        props.onSave()
+      }}
+    >
+      <Stack>
+        <Title order={2} size="h4">
+          Details
+        </Title>
+        <UserFields
+          draft={props.draft}
+          errors={fieldErrors(props.error, FIELDS_OF_CODES)}
+          onChange={props.onChange}
+          existing
+        />
+        {props.error !== null && <ProblemPanel what="The user is not saved" error={props.error} />}
+        <Group>
+          <Button type="submit" loading={props.pending} disabled={props.unchanged}>
+            Save
+          </Button>
+          {!props.unchanged && (
+            <Button variant="default" onClick={props.onDiscard}>
+              Discard
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
   )
 }

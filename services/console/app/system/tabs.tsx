@@ -18,6 +18,7 @@ export function SystemHeading({ title }: { title: (typeof PAGES)[number]['title'
           <Button
             key={to}
             size="xs"
+            c="var(--mantine-color-text)"
             variant={own === title ? 'light' : 'default'}
             renderRoot={props => (
               <Link
