@@ -48,15 +48,16 @@ export async function webConsole(app: FastifyInstance, builds = BUILDS): Promise
     return reply.send(text.replace('<head>', `<head><base href="${root}">`))
   }
   await app.register(async scope => {
-    await scope.register(staticFiles, { root: builds, serve: false, preCompressed: true })
+    // Without a root, because the folder does not exist before the first build.
+    await scope.register(staticFiles, { serve: false, preCompressed: true })
     scope.get('/console', page)
     scope.get('/console/*', page)
-    scope.get('/console/assets/:file', async (request, reply) => {
-      const { file } = request.params as { file: string }
+    scope.get('/console/assets/*', async (request, reply) => {
+      const { '*': file } = request.params as { '*': string }
       const build = currentBuild(builds)
       // A name with other characters is not one that Vite has chosen.
       if (!build || !/^[\w-]+(\.[\w-]+)+$/.test(file)) throw new Refusal('not-found')
-      return reply.sendFile(join(build, 'assets', file), { maxAge: YEAR_MS, immutable: true })
+      return reply.sendFile(file, join(builds, build, 'assets'), { maxAge: YEAR_MS, immutable: true })
     })
   })
 }

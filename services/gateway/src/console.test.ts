@@ -1,0 +1,251 @@
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { httpServer } from '@gantry/service-kit'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { webConsole } from './console.ts'
+import { type EdgeHost, hostEdge } from './testing/edge-host.ts'
+
+const PAGE =
+  '<!doctype html><html><head><script src="./assets/index-a1.js"></script></head><body></body></html>'
+const SCRIPT = 'console.log("the console")'.repeat(20)
+
+let builds: string
+const open: { close(): Promise<unknown> }[] = []
+beforeEach(async () => {
+  builds = join(await mkdtemp(join(tmpdir(), 'gantry-builds-')), 'console')
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(app => app.close()))
+  await rm(join(builds, '..'), { recursive: true })
+})
+
+/** Writes a finished build and makes it the served one. */
+async function build(key: string, page = PAGE) {
+  await mkdir(join(builds, key, 'assets'), { recursive: true })
+  await writeFile(join(builds, key, 'index.html'), page)
+  await writeFile(join(builds, key, 'assets/index-a1.js'), SCRIPT)
+  await writeFile(join(builds, key, 'assets/index-a1.js.gz'), gzipSync(SCRIPT))
+  await writeFile(join(builds, key, 'assets/only-b2.css'), 'a{}')
+  await writeFile(join(builds, 'current'), key)
+}
+
+/** A server with the console alone, and the lines of its log. */
+async function host(basePath = ''): Promise<{ app: FastifyInstance; lines: string[] }> {
+  const lines: string[] = []
+  const stream = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(String(chunk))) })
+  const app = httpServer({
+    basePath,
+    log: pino({ level: 'warn' }, stream),
+    metrics: new Registry(),
+    now: () => new Date(),
+    notReadyReason: () => undefined,
+  })
+  await app.register(scope => webConsole(scope, builds), { prefix: basePath })
+  await app.ready()
+  open.push(app)
+  return { app, lines }
+}
+
+/** Sends a path as it is written. `inject` and fetch resolve its dots. */
+async function asWritten(app: FastifyInstance, path: string) {
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const [answer] = await once(get({ host: '127.0.0.1', port, path, agent: false }), 'response')
+  answer.resume()
+  return { status: answer.statusCode, type: answer.headers['content-type'] }
+}
+
+describe.each(['', '/manage'])('Under the base path %j', basePath => {
+  test('all paths of the console have its page, whose URLs start at the console', async () => {
+    await build('one')
+    const { app } = await host(basePath)
+    for (const path of [
+      '/console',
+      '/console/',
+      '/console/apis',
+      '/console/webhooks/1/deliveries?status=FAILED',
+    ]) {
+      const answer = await app.inject(`${basePath}${path}`)
+      expect([path, answer.statusCode]).toEqual([path, 200])
+      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(answer.body).toBe(PAGE.replace('<head>', `<head><base href="${basePath}/console/">`))
+    }
+  })
+
+  test('other paths are not answered with the page', async () => {
+    await build('one')
+    const { app } = await host(basePath)
+    for (const path of ['/consolex', '/consol', '/apis/console', '/Console', '/console.html'])
+      expect([path, (await app.inject(`${basePath}${path}`)).statusCode]).toEqual([path, 404])
+    if (basePath) expect((await app.inject('/console')).statusCode).toBe(404)
+  })
+
+  test('the assets of the build are served', async () => {
+    await build('one')
+    const { app } = await host(basePath)
+    const answer = await app.inject(`${basePath}/console/assets/index-a1.js`)
+    expect([answer.statusCode, answer.body]).toEqual([200, SCRIPT])
+    expect(answer.headers['content-type']).toBe('application/javascript; charset=utf-8')
+  })
+})
+
+describe('The page', () => {
+  test('loads only from the service, and no other page may frame it', async () => {
+    await build('one')
+    const { app } = await host()
+    const policy = String((await app.inject('/console')).headers['content-security-policy'])
+    expect(policy).toContain("default-src 'self'; script-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).toContain("object-src 'none'")
+    expect(policy.match(/unsafe[^;']*/g)).toEqual(['unsafe-inline'])
+    expect(policy).toContain("style-src 'self' 'unsafe-inline'")
+  })
+
+  test('sends no address of the console to other sites and is asked for again at each load', async () => {
+    await build('one')
+    const { app } = await host()
+    expect((await app.inject('/console/apis')).headers).toMatchObject({
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+    })
+  })
+
+  test('is that of the newest build at once', async () => {
+    await build('one')
+    const { app } = await host()
+    await build('two', PAGE.replace('a1', 'c3'))
+    expect((await app.inject('/console')).body).toContain('index-c3.js')
+  })
+
+  test('answers HEAD without a body and refuses other methods', async () => {
+    await build('one')
+    const { app } = await host()
+    const head = await app.inject({ method: 'HEAD', url: '/console/apis' })
+    expect([head.statusCode, head.body]).toEqual([200, ''])
+    expect((await app.inject({ method: 'POST', url: '/console' })).statusCode).toBe(404)
+  })
+})
+
+describe('Assets', () => {
+  test('are compressed for browsers that accept it, and caches keep both', async () => {
+    await build('one')
+    const { app } = await host()
+    const url = '/console/assets/index-a1.js'
+    const compressed = await app.inject({ url, headers: { 'accept-encoding': 'br, gzip' } })
+    expect(compressed.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-type': 'application/javascript; charset=utf-8',
+      vary: 'accept-encoding',
+    })
+    expect(gunzipSync(compressed.rawPayload).toString()).toBe(SCRIPT)
+    const plain = await app.inject({ url, headers: { 'accept-encoding': 'identity' } })
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    expect(plain.headers.vary).toBe('accept-encoding')
+    expect(plain.body).toBe(SCRIPT)
+  })
+
+  test('without a compressed file are served as they are', async () => {
+    await build('one')
+    const { app } = await host()
+    const url = '/console/assets/only-b2.css'
+    const answer = await app.inject({ url, headers: { 'accept-encoding': 'gzip' } })
+    expect([answer.statusCode, answer.body]).toEqual([200, 'a{}'])
+    expect(answer.headers['content-encoding']).toBeUndefined()
+  })
+
+  test('are kept by browsers for a year, because their names contain a digest', async () => {
+    await build('one')
+    const { app } = await host()
+    for (const headers of [{}, { 'accept-encoding': 'gzip' }])
+      expect(
+        (await app.inject({ url: '/console/assets/index-a1.js', headers })).headers['cache-control'],
+      ).toBe('public, max-age=31536000, immutable')
+  })
+
+  test('answer HEAD with the headers of GET', async () => {
+    await build('one')
+    const { app } = await host()
+    const head = await app.inject({ method: 'HEAD', url: '/console/assets/index-a1.js' })
+    expect([head.statusCode, head.body]).toEqual([200, ''])
+    expect(head.headers['content-length']).toBe(String(SCRIPT.length))
+  })
+
+  test('of an earlier build are gone', async () => {
+    await build('one')
+    const { app } = await host()
+    await writeFile(join(builds, 'one/assets/old-d4.js'), '')
+    await build('two')
+    expect((await app.inject('/console/assets/old-d4.js')).statusCode).toBe(404)
+  })
+
+  test.each([
+    'unknown-a1.js',
+    'deeper/index-a1.js',
+    '../index.html',
+    '..%2findex.html',
+    '%2e%2e/index.html',
+    '%2e%2e%2findex.html',
+    '..%5cindex.html',
+    '....//index.html',
+    'index-a1.js%00.css',
+    '.hidden',
+    '../../current',
+    '/etc/passwd',
+  ])('with the path %j are refused with a problem, not with the page or a file', async path => {
+    await build('one')
+    await writeFile(join(builds, 'one/assets/.hidden'), 'secret')
+    const { app } = await host()
+    const answer = await asWritten(app, `/console/assets/${path}`)
+    expect([400, 404]).toContain(answer.status)
+    expect(answer.type).toBe('application/problem+json; charset=utf-8')
+  })
+})
+
+describe('Before the first build', () => {
+  test('the start neither fails nor warns', async () => {
+    const { lines } = await host()
+    expect(lines).toEqual([])
+  })
+
+  test('the page says so with 503 and asks again, until the build has ended', async () => {
+    const { app } = await host()
+    const building = await app.inject('/console/apis')
+    expect(building.statusCode).toBe(503)
+    expect(building.headers).toMatchObject({
+      'retry-after': '2',
+      'cache-control': 'no-cache',
+      'content-type': 'text/html; charset=utf-8',
+    })
+    expect(building.body).toContain('<meta http-equiv="refresh" content="2">')
+    expect(building.body).toContain('The web console is being built.')
+    expect((await app.inject('/console/assets/index-a1.js')).statusCode).toBe(404)
+    await build('one')
+    expect((await app.inject('/console/apis')).statusCode).toBe(200)
+  })
+
+  test('an interrupted build is not served', async () => {
+    await build('one')
+    await rm(join(builds, 'one/index.html'))
+    const { app } = await host()
+    expect((await app.inject('/console')).statusCode).toBe(503)
+  })
+})
+
+test('The gateway serves the console, whose type browsers do not guess', async () => {
+  const edge: EdgeHost = await hostEdge()
+  open.push(edge)
+  const answer = await edge.app.inject('/console')
+  // 503 if this checkout has no build.
+  expect([200, 503]).toContain(answer.statusCode)
+  expect(answer.headers['x-content-type-options']).toBe('nosniff')
+  expect(answer.headers['content-security-policy']).toContain("default-src 'self'")
+})
