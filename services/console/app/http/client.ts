@@ -17,8 +17,9 @@ export const client = createClient<Paths>({ baseUrl: INTERFACE_PATH, fetch: auth
  */
 export async function authorizedFetch(request: Request): Promise<Response> {
   const token = session.current()?.token
+  const sentAt = performance.now()
   const response = await send(request.clone(), token)
-  if (response.status === 403) void readSessionAgain()
+  if (response.status === 403) void readSessionAgain(sentAt)
   if (response.status !== 401 || !token) return response
   if (!(await session.renewed(token))) return response
   return send(request, session.current()?.token)

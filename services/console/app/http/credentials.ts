@@ -6,9 +6,6 @@ import type { Paths } from './schemas.ts'
 import { type Session, session } from './session.ts'
 import { send } from './transport.ts'
 
-/** Time between two reads of the session, so that a page that is refused again and again does not ask each time. */
-const READ_AGAIN_AFTER_MS = 5_000
-
 /** Sends requests without the session: a refused password must not ask for a new login. */
 const plain = createClient<Paths>({ baseUrl: INTERFACE_PATH, fetch: request => send(request) })
 
@@ -36,20 +33,20 @@ export async function sessionOf(token: string): Promise<Session> {
   }
 }
 
-let reading = false
+/** When the session was read last, in milliseconds since the start of the page. */
 let readAt = 0
 
-/** Reads what the current token may do, because the role of the user or the scopes of the token may have changed. */
-export async function readSessionAgain(): Promise<void> {
+/**
+ * Reads what the current token may do, because the role of the user or the scopes of the token may have changed.
+ * @param since nothing is read if the session was already read after this time
+ */
+export async function readSessionAgain(since = Number.POSITIVE_INFINITY): Promise<void> {
   const token = session.current()?.token
-  if (!token || reading || Date.now() - readAt < READ_AGAIN_AFTER_MS) return
-  reading = true
+  if (!token || readAt > since) return
+  readAt = performance.now()
   try {
     session.update(await sessionOf(token))
   } catch {
     // The next request with the token shows what is wrong with it.
-  } finally {
-    reading = false
-    readAt = Date.now()
   }
 }
