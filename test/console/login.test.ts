@@ -93,7 +93,7 @@ test('a pasted access token signs in with its scopes', async ({ page }) => {
   const areas = page.getByRole('navigation', { name: 'Areas' })
   await areas.getByRole('link', { name: 'APIs' }).waitFor()
   expect(await areas.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
-  await page.getByRole('button', { name: /user menu/ }).click()
+  await page.getByRole('button', { name: /^User menu/ }).click()
   await page.getByText('by the access token of a test').waitFor()
 })
 
@@ -101,7 +101,7 @@ test.for([
   ['pat_unknown', 'Valid credentials are required'],
   ['two words', 'This is not an access token'],
   ['tökén', 'This is not an access token'],
-])('the token %j is refused and stays in its field', async ([token, title], { page }) => {
+])('the token %j is refused and stays in its field', async ([token = '', title = ''], { page }) => {
   await signInWithToken(page, token)
   await page.getByRole('alert', { name: title }).waitFor()
   expect(await inputs(page).token.inputValue()).toBe(token)
@@ -171,7 +171,7 @@ test('after the end of the session in another tab the page continues in place, a
   await checkPage(page, 'session-ended')
   const sentAgain = apisListed(page)
   await continueWith(page, `Password of ${account.username}`, account.password)
-  expect((await sentAgain).status()).not.toBe(401)
+  expect((await sentAgain).status()).toBe(200)
   await dialog(page).waitFor({ state: 'detached' })
   expect(await search(page).inputValue()).toBe('google home')
 })
@@ -179,7 +179,7 @@ test('after the end of the session in another tab the page continues in place, a
 test('Escape in the dialog leaves a dialog of the page below it open', async ({ page }) => {
   const account = await createAccount('USER')
   await signInAs(page, account)
-  await page.getByRole('button', { name: /user menu/ }).click()
+  await page.getByRole('button', { name: /^User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out everywhere' }).click()
   await as(account.authorization, 'POST', '/logout')
   await page.getByRole('button', { name: 'End all logins' }).click()
@@ -207,7 +207,7 @@ test('a session of a pasted token continues with another token of the same user 
   await checkPage(page, 'session-of-another-user')
   const sentAgain = apisListed(page)
   await continueWith(page, `Access token of ${account.username}`, second.token)
-  expect((await sentAgain).status()).not.toBe(401)
+  expect((await sentAgain).status()).toBe(200)
   await dialog(page).waitFor({ state: 'detached' })
   expect(await search(page).inputValue()).toBe('google home')
 })
@@ -244,7 +244,7 @@ test('a user without access to any area is told so and can sign in with other cr
 test('"Sign out" forgets the token, which stays valid elsewhere', async ({ page }) => {
   const account = await createAccount('USER')
   await signInAs(page, account)
-  await page.getByRole('button', { name: /user menu/ }).click()
+  await page.getByRole('button', { name: /^User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(await keptSession(page)).toBe('')
@@ -260,7 +260,7 @@ test('"Sign out everywhere" says what it ends, asks first, and ends all logins o
   const { token } = await createAccessToken(account, 'API_READ')
   await signInAs(page, account)
   const ask = async () => {
-    await page.getByRole('button', { name: /user menu/ }).click()
+    await page.getByRole('button', { name: /^User menu/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out everywhere' }).click()
     await page.getByRole('dialog').getByText(`This ends all logins of ${account.username}`).waitFor()
   }
@@ -279,7 +279,7 @@ test('"Sign out everywhere" says what it ends, asks first, and ends all logins o
 test('the login works with the keyboard alone', async ({ page }) => {
   await page.goto(`${url}/console`)
   const { username, password, submit } = inputs(page)
-  const isFocused = (locator: Locator) => locator.evaluate(element => element === document.activeElement)
+  const isFocused = async (locator: Locator) => (await locator.and(page.locator(':focus')).count()) === 1
   await username.waitFor()
   await expect.poll(() => isFocused(username)).toBe(true)
   await page.keyboard.press('Shift+Tab')

@@ -6,5 +6,5 @@ export async function signInAt(page: Page, address: string, username: string, pa
   await page.getByRole('textbox', { name: 'User name' }).fill(username)
   await page.getByRole('textbox', { name: 'Password' }).fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('navigation', { name: 'Areas' }).waitFor()
+  await page.getByRole('button', { name: /^User menu/ }).waitFor()
 }

@@ -1,7 +1,6 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { INTERFACE_PATH } from '../http/place.ts'
 import type { Scope } from '../http/schemas.ts'
@@ -15,7 +14,9 @@ export interface Command {
   group: string
   label: string
   detail?: string | undefined
-  run: () => void
+  /** The path of the console that it opens. */
+  path?: string
+  run?: () => void
 }
 
 /** Records of a kind that are shown, and APIs that are read to choose them from. */
@@ -26,22 +27,25 @@ const FRESH_MS = 60_000
 
 /** The pages and actions that match a text, for what the session may do. */
 export function useCommands(current: Session, text: string): Command[] {
-  const open = useOpen()
   const { setColorScheme } = useMantineColorScheme()
+  const creation = (scope: Scope, label: string, path: string) =>
+    current.scopes.includes(scope) ? [{ id: path, group: 'Actions', label, path }] : []
   const theme = (value: 'light' | 'dark' | 'auto', name: string) => ({
     id: `theme-${value}`,
     group: 'Actions',
     label: `Use the ${name}`,
     run: () => setColorScheme(value),
   })
-  const commands = [
+  const commands: Command[] = [
     ...areasOf(current).map(({ to, label, group }) => ({
       id: to,
       group: 'Pages',
       label,
       detail: group === label ? undefined : group,
-      run: () => open(to),
+      path: to,
     })),
+    ...creation('API_WRITE', 'New API', '/apis/new'),
+    ...creation('WEBHOOKS_WRITE', 'New webhook', '/webhooks/new'),
     theme('light', 'light theme'),
     theme('dark', 'dark theme'),
     theme('auto', 'theme of the system'),
@@ -59,7 +63,6 @@ export function useCommands(current: Session, text: string): Command[] {
 /** The APIs, webhooks and users whose name matches a text. Without a text there are none. */
 export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
-  const open = useOpen()
   const { apis, webhooks, users } = useSearches(current, text)
   const found: Command[] = [
     ...ranked(apis.data?.content ?? [], text).map(({ id, name, displayName }) => ({
@@ -67,7 +70,7 @@ export function useRecords(current: Session, typed: string) {
       group: 'APIs',
       label: displayName ?? name,
       detail: displayName && displayName !== name ? name : undefined,
-      run: () => open(`/apis/${id}`),
+      path: `/apis/${id}`,
     })),
     ...(webhooks.data?.content ?? [])
       .filter(({ name, displayName }) => matches(`${name} ${displayName}`, text))
@@ -76,14 +79,14 @@ export function useRecords(current: Session, typed: string) {
         id,
         group: 'Webhooks',
         label: displayName,
-        run: () => open(`/webhooks/${id}`),
+        path: `/webhooks/${id}`,
       })),
     ...(users.data?.content ?? []).map(({ id, username, displayName }) => ({
       id,
       group: 'Users',
       label: displayName,
       detail: username,
-      run: () => open(`/users?search=${encodeURIComponent(username)}`),
+      path: `/users?search=${encodeURIComponent(username)}`,
     })),
   ]
   const searches = [apis, webhooks, users]
@@ -125,12 +128,6 @@ function ranked<Api extends { name: string; displayName?: string | null }>(
 ) {
   const isNamed = ({ name, displayName }: Api) => matches(`${name} ${displayName ?? ''}`, text)
   return [...apis.filter(isNamed), ...apis.filter(api => !isNamed(api))].slice(0, SHOWN)
-}
-
-/** Opens a path of the console. */
-function useOpen() {
-  const router = useRouter()
-  return (path: string) => router.history.push(router.basepath.replace(/\/$/, '') + path)
 }
 
 const matches = (label: string, text: string) =>

@@ -13,10 +13,15 @@ const LABEL = 'Find a page, an API or a webhook'
 /** Opens the command palette, which is read when it is first used. */
 export function PaletteButton({ current }: { current: Session }) {
   const [opened, setOpened] = useState(false)
+  // Each opening begins with an empty text.
+  const [opening, setOpening] = useState<{ number: number; from: Element | null }>({ number: 0, from: null })
   const [read, setRead] = useState<{ Palette: ComponentType<PaletteProps> }>()
   const open = async () => {
+    if (opened) return
+    const from = document.activeElement
     try {
       setRead(read ?? (await import('./palette.tsx')))
+      setOpening({ number: opening.number + 1, from })
       setOpened(true)
     } catch {
       notifications.show(UNREADABLE)
@@ -37,7 +42,15 @@ export function PaletteButton({ current }: { current: Session }) {
       <ActionIcon variant="default" size="lg" hiddenFrom="sm" onClick={open} aria-label={LABEL}>
         <SearchIcon />
       </ActionIcon>
-      {read && <read.Palette current={current} opened={opened} onClose={() => setOpened(false)} />}
+      {read && (
+        <read.Palette
+          key={opening.number}
+          current={current}
+          opened={opened}
+          returnTo={opening.from instanceof HTMLElement ? opening.from : null}
+          onClose={() => setOpened(false)}
+        />
+      )}
     </>
   )
 }

@@ -1,4 +1,5 @@
 import { Modal, Stack, TextInput } from '@mantine/core'
+import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useId, useState } from 'react'
 import { adviceOn, asProblem } from '../http/problem.ts'
 import type { Session } from '../http/session.ts'
@@ -9,29 +10,44 @@ import classes from './palette.module.css'
 export interface PaletteProps {
   current: Session
   opened: boolean
+  /** The element that had the focus before. */
+  returnTo: HTMLElement | null
   onClose: () => void
 }
 
 /** Finds pages, actions and records by name, and opens them: a combobox with a list box (ARIA 1.2). */
-export function Palette({ current, opened, onClose }: PaletteProps) {
+export function Palette({ current, opened, returnTo, onClose }: PaletteProps) {
+  const router = useRouter()
+  const [leaves, setLeaves] = useState(false)
+  const run = ({ path, run: act }: Command) => {
+    setLeaves(path !== undefined)
+    onClose()
+    act?.()
+    if (path !== undefined) router.history.push(router.basepath.replace(/\/$/, '') + path)
+  }
+  const cancel = () => {
+    setLeaves(false)
+    onClose()
+  }
   return (
     <Modal
       opened={opened}
-      onClose={onClose}
+      onClose={cancel}
       withCloseButton={false}
-      // The focus goes to the page that opens.
       returnFocus={false}
+      // The focus returns, or goes to the page that opens.
+      onExitTransitionEnd={() => !leaves && returnTo?.focus()}
       padding={0}
       size="lg"
       yOffset="10vh"
       aria-label="Command palette"
     >
-      <Search current={current} onClose={onClose} />
+      <Search current={current} onRun={run} />
     </Modal>
   )
 }
 
-function Search({ current, onClose }: { current: Session; onClose: () => void }) {
+function Search({ current, onRun }: { current: Session; onRun: (command: Command) => void }) {
   const [text, setText] = useState('')
   const [active, setActive] = useState(0)
   const list = useId()
@@ -39,15 +55,11 @@ function Search({ current, onClose }: { current: Session; onClose: () => void })
   const { found, reading, error } = useRecords(current, text)
   const entries = [...commands, ...found]
   const selected = Math.min(active, entries.length - 1)
-  const run = (command: Command | undefined) => {
-    if (!command) return
-    onClose()
-    command.run()
-  }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
     if (event.nativeEvent.isComposing) return
-    if (event.key === 'Enter') run(entries[selected])
+    const chosen = entries[selected]
+    if (event.key === 'Enter' && chosen) onRun(chosen)
     else if (step && entries.length > 0) setActive((selected + step + entries.length) % entries.length)
     else return
     event.preventDefault()
@@ -75,7 +87,7 @@ function Search({ current, onClose }: { current: Session; onClose: () => void })
         }}
         onKeyDown={onKeyDown}
       />
-      <Entries id={list} entries={entries} selected={selected} onSelect={setActive} onRun={run} />
+      <Entries id={list} entries={entries} selected={selected} onSelect={setActive} onRun={onRun} />
       <div role="status" className={classes.hint}>
         {stateText(entries.length, reading, error)}
       </div>

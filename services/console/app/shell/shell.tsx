@@ -63,7 +63,7 @@ function Frame({ current }: { current: Session }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Areas">
+      <AppShell.Navbar p="xs" aria-label="Areas" className={opened ? undefined : classes.closed}>
         <Navigation current={current} onOpen={close} />
       </AppShell.Navbar>
       <AppShell.Main ref={main} tabIndex={-1} className={classes.main}>

@@ -12,7 +12,7 @@ export function ThemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const current = THEMES.find(({ value }) => value === colorScheme) ?? THEMES[2]
   return (
-    <Menu position="bottom-end">
+    <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <ActionIcon variant="default" size="lg" aria-label={`Theme: ${current.label}`}>
           {current.icon}

@@ -14,7 +14,7 @@ export function UserMenu({ current }: { current: Session }) {
   const [asked, { open, close }] = useDisclosure()
   return (
     <>
-      <Menu position="bottom-end" width={260}>
+      <Menu position="bottom-end" withInitialFocusPlaceholder={false} width={260}>
         <Menu.Target>
           <UnstyledButton px={4} aria-label={`User menu of ${user.displayName}`}>
             <Group gap={4} wrap="nowrap">
