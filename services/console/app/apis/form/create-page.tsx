@@ -1,10 +1,11 @@
-import { Button, Stack, Title } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Stack, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
+import { ButtonLink } from '../../parts/links.tsx'
+import { notifyDone } from '../../parts/notify.ts'
 import { ApiForm } from './api-form.tsx'
 import { type ApiDraft, EMPTY_DRAFT, inputOf } from './draft.ts'
 
@@ -23,7 +24,7 @@ export function CreateApiPage() {
     async onSuccess(api) {
       keys.done()
       queries.invalidateQueries({ queryKey: ['apis'] })
-      notifications.show({ message: `${api.displayName} is created`, color: 'teal' })
+      notifyDone(`${api.displayName} is created`)
       await navigate({ to: '/apis/$apiId', params: { apiId: api.id }, ignoreBlocker: true })
     },
   })
@@ -41,9 +42,9 @@ export function CreateApiPage() {
         action="Create API"
         failed="The API is not created"
         cancel={
-          <Button variant="default" component={Link} to="/apis">
+          <ButtonLink variant="default" to="/apis">
             Cancel
-          </Button>
+          </ButtonLink>
         }
       />
     </Stack>

@@ -1,12 +1,13 @@
-import { Button, Stack, Title } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { Stack, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, client, tagged } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { Comparison } from '../../parts/comparison.tsx'
 import { isProblem } from '../../parts/field-errors.ts'
+import { ButtonLink } from '../../parts/links.tsx'
+import { notifyDone } from '../../parts/notify.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { type Stored, save } from '../../parts/three-way.ts'
@@ -78,7 +79,7 @@ function Editor({ id, opened }: { id: string; opened: Opened }) {
         queries.invalidateQueries({ queryKey: ['api', id], refetchType: 'none' }),
         queries.invalidateQueries({ queryKey: ['apis'] }),
       ])
-      notifications.show({ message: `${mine.displayName} is saved`, color: 'teal' })
+      notifyDone(`${mine.displayName} is saved`)
       await navigate({ to: '/apis/$apiId', params: { apiId: id }, ignoreBlocker: true })
     },
     // The form shows which of the chosen values was refused.
@@ -107,9 +108,9 @@ function Editor({ id, opened }: { id: string; opened: Opened }) {
         failed="The API is not saved"
         ownerName={opened.api.ownerDisplayName}
         cancel={
-          <Button variant="default" component={Link} to="/apis/$apiId" params={{ apiId: id }}>
+          <ButtonLink variant="default" to="/apis/$apiId" params={{ apiId: id }}>
             Cancel
-          </Button>
+          </ButtonLink>
         }
       />
       {theirs && (

@@ -1,11 +1,12 @@
 import '../../more-styles.ts'
-import { Alert, Anchor, Breadcrumbs, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
+import { Alert, Breadcrumbs, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { isProblem } from '../../parts/field-errors.ts'
+import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { StatusBadge } from './badges.tsx'
@@ -28,9 +29,7 @@ export function ApiPage() {
   return (
     <Stack maw={1200}>
       <Breadcrumbs>
-        <Anchor component={Link} to="/apis">
-          APIs
-        </Anchor>
+        <AnchorLink to="/apis">APIs</AnchorLink>
         <span>{api.data?.body.displayName ?? apiId}</span>
       </Breadcrumbs>
       {api.isPending && <Loading what="the API" />}
@@ -68,9 +67,9 @@ function Header({ api, etag }: { api: Schemas['Api']; etag: string }) {
       </Group>
       {allowed && (
         <Group gap="xs">
-          <Button component={Link} to="/apis/$apiId/edit" params={{ apiId: api.id }}>
+          <ButtonLink to="/apis/$apiId/edit" params={{ apiId: api.id }}>
             Edit
-          </Button>
+          </ButtonLink>
           <Button variant="default" onClick={open}>
             Delete
           </Button>

@@ -1,11 +1,11 @@
 import { Checkbox, Code, Text, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { notifyDone } from '../../parts/notify.ts'
 
 interface DeleteDialogProps {
   api: Schemas['Api']
@@ -33,7 +33,7 @@ export function DeleteDialog({ api, etag, onClose }: DeleteDialogProps) {
       await queries.invalidateQueries({ queryKey: ['api', api.id, 'now'] })
       throw error
     })
-    notifications.show({ message: `${api.displayName} is deleted`, color: 'teal' })
+    notifyDone(`${api.displayName} is deleted`)
     await navigate({ to: '/apis' })
     queries.removeQueries({ queryKey: ['api', api.id] })
     queries.invalidateQueries({ queryKey: ['apis'] })

@@ -1,26 +1,14 @@
-import {
-  Alert,
-  Autocomplete,
-  Button,
-  Code,
-  Group,
-  Loader,
-  ScrollArea,
-  Stack,
-  Table,
-  Text,
-  Title,
-} from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Code, Group, Loader, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { fieldErrors } from '../../parts/field-errors.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { DeployForm, useDeploy } from './deploy-form.tsx'
 import { type Deployment, deploymentsOf } from './deployments.ts'
 import { apiQuery, readAgain } from './reads.ts'
 
@@ -174,64 +162,6 @@ function Actions({ environment, running, onDeploy, onDo }: ActionsProps) {
         Undeploy
       </Button>
     </Group>
-  )
-}
-
-function useDeploy(api: string, onStarted = () => {}) {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (environment: string) =>
-      answer(
-        client.PUT('/environments/{environment_id}/apis/{api_id}', {
-          params: { path: { environment_id: environment, api_id: api } },
-        }),
-      ),
-    async onSuccess() {
-      onStarted()
-      await readAgain(queries, api)
-    },
-  })
-}
-
-/** Deploys to an environment by its id. The environments of all APIs are proposed. */
-function DeployForm({ api }: { api: Schemas['Api'] }) {
-  const [environment, setEnvironment] = useState('')
-  const deploy = useDeploy(api.id, () => setEnvironment(''))
-  const known = useQuery({
-    queryKey: ['apis', 'facets', 'all'],
-    queryFn: ({ signal }) => answer(client.GET('/apis/facets', { signal })),
-    staleTime: 60_000,
-  })
-  const error = deploy.variables === environment.trim() ? fieldErrors(deploy.error).environment_id : undefined
-  return (
-    <form
-      noValidate
-      onSubmit={event => {
-        event.preventDefault()
-        deploy.mutate(environment.trim())
-      }}
-    >
-      <Stack gap="xs">
-        <Group align="end">
-          <Autocomplete
-            label="Environment"
-            description="Id of the environment (UUID)"
-            data={known.data?.environment.map(({ value }) => value) ?? []}
-            value={environment}
-            onChange={setEnvironment}
-            error={error}
-            w={400}
-            maw="100%"
-          />
-          <Button type="submit" loading={deploy.isPending} disabled={environment.trim() === ''}>
-            Deploy
-          </Button>
-        </Group>
-        {deploy.isError && !error && (
-          <ProblemPanel what="The deployment is not started" error={deploy.error} />
-        )}
-      </Stack>
-    </form>
   )
 }
 

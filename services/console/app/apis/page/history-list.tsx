@@ -4,7 +4,7 @@ import type { Schemas } from '../../http/schemas.ts'
 import { Changes, remarkable } from '../../parts/changes.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
-import { Time } from '../../parts/time.tsx'
+import { exactTime, Time } from '../../parts/time.tsx'
 
 type Entry = Schemas['HistoryEntry']
 export type HistoryResult = UseInfiniteQueryResult<InfiniteData<{ content: Entry[] }>>
@@ -82,7 +82,7 @@ function HistoryItem({ entry, onShow, current }: HistoryItemProps) {
           <Button
             size="compact-sm"
             variant="default"
-            aria-label={`Show the state after ${titleOf(entry)} at ${timestamp}`}
+            aria-label={`Show this state: ${titleOf(entry)}, ${exactTime(timestamp)}`}
             onClick={() => onShow(timestamp)}
           >
             Show this state

@@ -1,5 +1,4 @@
 import { Button, FileButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
@@ -7,6 +6,7 @@ import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { notifyDone } from '../../parts/notify.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { ApiImage } from './image.tsx'
 import { readAgain } from './reads.ts'
@@ -52,7 +52,7 @@ export function ImagePanel({ api }: { api: Schemas['Api'] }) {
     mutationFn: (files: readonly File[]) => upload(api.id, files),
     async onSuccess() {
       await readAgain(queries, api.id)
-      notifications.show({ message: 'The image is saved', color: 'teal' })
+      notifyDone('The image is saved')
     },
   })
   const { over, ...dropping } = useDrop(files => uploading.mutate(files), allowed)

@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { notifyDone } from '../../parts/notify.ts'
 import { exactTime } from '../../parts/time.tsx'
 import { readAgain } from './reads.ts'
 
@@ -35,7 +35,7 @@ export function RestoreDialog({ api, etag, at, onClose, children }: RestoreDialo
       throw error
     })
     await readAgain(queries, api.id)
-    notifications.show({ message: `${api.displayName} is restored`, color: 'teal' })
+    notifyDone(`${api.displayName} is restored`)
     await navigate({ search: { tab: 'history' }, replace: true })
   }
   return (

@@ -1,9 +1,9 @@
-import { Anchor, Badge, Button, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { Badge, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
+import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -39,9 +39,9 @@ export function WebhooksTab({ api }: { api: Schemas['Api'] }) {
           Active webhooks for events of APIs
         </Title>
         {allowed && (
-          <Button renderRoot={props => <Link to="/webhooks/new" search={{ api: api.id }} {...props} />}>
+          <ButtonLink to="/webhooks/new" search={{ api: api.id }}>
             Create webhook
-          </Button>
+          </ButtonLink>
         )}
       </Group>
       {webhooks.isPending && <Loading what="the webhooks" />}
@@ -77,14 +77,9 @@ function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
           {webhooks.map(webhook => (
             <Table.Tr key={webhook.id}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                <Anchor
-                  fw={500}
-                  renderRoot={props => (
-                    <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} {...props} />
-                  )}
-                >
+                <AnchorLink fw={500} to="/webhooks/$webhookId" params={{ webhookId: webhook.id }}>
                   {webhook.displayName}
-                </Anchor>
+                </AnchorLink>
                 <Text size="xs">
                   <Code>{webhook.url}</Code>
                 </Text>
