@@ -18,8 +18,11 @@ const theme = createTheme({
   respectReducedMotion: true,
   fontFamily: 'system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, monospace',
-  // The colours of alerts have too little contrast with their backgrounds for text.
-  components: { Alert: Alert.extend({ styles: { title: { color: 'var(--mantine-color-text)' } } }) },
+  components: {
+    // The colours of alerts have too little contrast with their backgrounds for text.
+    Alert: Alert.extend({ styles: { title: { color: 'var(--mantine-color-text)' } } }),
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+  },
 })
 
 /** A button under the pointer is darker, not lighter. */

@@ -99,6 +99,12 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 })
 
+const editWebhook = createRoute({
+  getParentRoute: () => inside,
+  path: '/webhooks/$webhookId/edit',
+  component: lazyRouteComponent(() => import('./webhooks/edit-page.tsx'), 'EditWebhookPage'),
+})
+
 const deliveries = createRoute({
   getParentRoute: () => inside,
   path: '/deliveries',
@@ -193,6 +199,7 @@ const tree = root.addChildren([
     webhooks,
     newWebhook,
     webhook,
+    editWebhook,
     deliveries,
     delivery,
     users,

@@ -1,12 +1,13 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { queries } from '../http/queries.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { ConfirmDialog } from './confirm-dialog.tsx'
 import { draftOf, updateOf } from './draft.ts'
-import { useDeletion, useUpdate } from './webhook-changes.ts'
+import { put, readAgain, useDeletion } from './webhook-changes.ts'
 import type { TaggedWebhook } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks/$webhookId')
@@ -14,34 +15,28 @@ const route = getRouteApi('/inside/webhooks/$webhookId')
 /** What a person with the scope can do with a webhook. */
 export function WebhookActions({ current }: { current: TaggedWebhook }) {
   const { body: webhook, etag } = current
-  const update = useUpdate(webhook.id)
-  const switchTo = (active: boolean) =>
-    update.mutate(
-      { update: { ...updateOf(draftOf(webhook)), active }, etag },
-      {
-        onSuccess: () =>
-          notifications.show({
-            message: active ? 'The webhook is active' : 'The webhook is inactive',
-          }),
-      },
-    )
+  const update = useMutation({
+    mutationFn: (active: boolean) => put(webhook.id, { ...updateOf(draftOf(webhook)), active }, etag),
+    // Also after a failure: somebody else may have changed it.
+    onSettled: readAgain,
+    onSuccess: ({ active }) =>
+      notifications.show({
+        message: active ? 'The webhook is active' : 'The webhook is inactive',
+        color: 'teal',
+      }),
+  })
   return (
     <>
       <Group gap="xs">
         <Button
           variant="default"
           renderRoot={props => (
-            <Link
-              to="/webhooks/$webhookId"
-              params={{ webhookId: webhook.id }}
-              search={{ edit: true }}
-              {...props}
-            />
+            <Link to="/webhooks/$webhookId/edit" params={{ webhookId: webhook.id }} {...props} />
           )}
         >
           Edit
         </Button>
-        <Button variant="default" loading={update.isPending} onClick={() => switchTo(!webhook.active)}>
+        <Button variant="default" loading={update.isPending} onClick={() => update.mutate(!webhook.active)}>
           {webhook.active ? 'Deactivate' : 'Activate'}
         </Button>
         <Deletion current={current} />

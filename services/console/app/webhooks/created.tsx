@@ -30,12 +30,7 @@ export function Created({ webhook }: { webhook: Schemas['NewWebhook'] }) {
       <Group justify="flex-end">
         <Button
           renderRoot={props => (
-            <Link
-              to="/webhooks/$webhookId"
-              params={{ webhookId: webhook.id }}
-              search={{ edit: true }}
-              {...props}
-            />
+            <Link to="/webhooks/$webhookId/edit" params={{ webhookId: webhook.id }} {...props} />
           )}
           variant="default"
         >

@@ -6,13 +6,13 @@ import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { session } from '../http/session.ts'
+import { fieldErrors } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Created } from './created.tsx'
 import { type Draft, inputOf } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
-import { fieldErrors } from './field-errors.ts'
 
 const route = getRouteApi('/inside/webhooks/new')
 

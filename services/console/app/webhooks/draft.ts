@@ -52,7 +52,7 @@ export const FORMATS: Readonly<Record<Draft['format'], { label: string; descript
 }
 
 /** The names of the fields, as the forms show them. */
-export const FIELD_LABELS: Readonly<Record<string, string>> = {
+export const LABELS: Readonly<Record<keyof Draft, string>> = {
   displayName: 'Display name',
   name: 'Name',
   url: 'URL',
@@ -60,19 +60,11 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   ordered: 'Deliver in order',
   format: 'Format of the body',
   active: 'Active',
-  owner: 'Owner',
-  disabledReason: 'Reason for being inactive',
 }
 
-/** Whether a field has the same value in both. The order of event types has no meaning. */
-export function isSame(field: keyof Draft, left: Draft, right: Draft): boolean {
-  const text = (draft: Draft) =>
-    JSON.stringify(field === 'eventTypes' ? draft.eventTypes.toSorted() : draft[field])
-  return text(left) === text(right)
-}
-
-/** The current state with the changes that this person has made to the state before it. */
-export function merged(base: Draft, theirs: Draft, mine: Draft): Draft {
-  const changed = (Object.keys(mine) as (keyof Draft)[]).filter(field => !isSame(field, base, mine))
-  return { ...theirs, ...Object.fromEntries(changed.map(field => [field, mine[field]])) }
+/** A value of a field as text. */
+export function valueText(value: Draft[keyof Draft]): string {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
+  if (typeof value !== 'string') return value.join(', ')
+  return value in FORMATS ? FORMATS[value as Draft['format']].label : value
 }

@@ -1,77 +1,62 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { RequestFailed } from '../http/problem.ts'
+import { Comparison } from '../parts/comparison.tsx'
+import { fieldErrors, isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { ConflictPanel } from './conflict-panel.tsx'
-import { type Draft, draftOf, merged, updateOf } from './draft.ts'
+import { type Stored, save } from '../parts/three-way.ts'
+import { UnsavedGuard } from '../parts/unsaved-guard.tsx'
+import { type Draft, draftOf, LABELS, updateOf, valueText } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
-import { fieldErrors } from './field-errors.ts'
-import { readNow, useUpdate } from './webhook-changes.ts'
+import { put, readAgain, readNow } from './webhook-changes.ts'
 import type { TaggedWebhook } from './webhook-queries.ts'
 
+const storedOf = ({ body, etag }: TaggedWebhook): Stored<Draft> => ({ draft: draftOf(body), etag })
+
 /** Changes a webhook. The form begins with the state that was read when it opened, and is saved on that state only. */
-export function EditForm({ current, onDone }: { current: TaggedWebhook; onDone: () => void }) {
-  const [base, setBase] = useState(current)
-  const [draft, setDraft] = useState<Draft>(() => draftOf(current.body))
-  const [theirs, setTheirs] = useState<TaggedWebhook>()
-  const update = useUpdate(base.body.id)
-  const change = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes })
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setTheirs(undefined)
-    update.mutate(
-      { update: updateOf(draft), etag: base.etag },
-      {
-        onSuccess: () => {
-          notifications.show({ message: 'The webhook is saved' })
-          onDone()
-        },
-        onError: async error => {
-          if (error instanceof RequestFailed && error.problem.status === 412)
-            setTheirs(await readNow(base.body.id))
-        },
-      },
-    )
+export function EditForm({ current, onSaved }: { current: TaggedWebhook; onSaved: () => void }) {
+  const { id } = current.body
+  const [base, setBase] = useState(() => storedOf(current))
+  const [draft, setDraft] = useState(base.draft)
+  const [theirs, setTheirs] = useState<Stored<Draft>>()
+  const saving = useMutation({
+    mutationFn: ({ mine, over }: { mine: Draft; over: Stored<Draft> }) =>
+      save({
+        base: over,
+        mine,
+        put: (given, etag) => put(id, updateOf(given), etag),
+        read: async () => storedOf(await readNow(id)),
+        isStale: error => isProblem(error, 'precondition-failed'),
+      }),
+    async onSuccess(conflicting) {
+      setTheirs(conflicting)
+      if (conflicting) return
+      await readAgain()
+      notifications.show({ message: 'The webhook is saved', color: 'teal' })
+      onSaved()
+    },
+    // The form shows which of the chosen values was refused.
+    onError: () => setTheirs(undefined),
+  })
+  // The choices are kept when the request fails or meets a second conflict.
+  const decide = (mine: Draft, over: Stored<Draft>) => {
+    setDraft(mine)
+    setBase(over)
+    saving.mutate({ mine, over })
   }
-  const takeOver = () => {
-    if (!theirs) return
-    setDraft(merged(draftOf(base.body), draftOf(theirs.body), draft))
-    setBase(theirs)
-    setTheirs(undefined)
-    update.reset()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate({ mine: draft, over: base })
   }
   return (
     <form onSubmit={submit} aria-label="Edit the webhook">
+      <UnsavedGuard unsaved={JSON.stringify(draft) !== JSON.stringify(base.draft)} />
       <Stack>
-        <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-          <Paper withBorder p="md">
-            <Title order={2} size="h4" mb="md">
-              Where to send
-            </Title>
-            <EndpointFields draft={draft} onChange={change} error={update.error} />
-          </Paper>
-          <Paper withBorder p="md">
-            <Title order={2} size="h4" mb="md">
-              What to hear
-            </Title>
-            <EventPicker
-              selected={draft.eventTypes}
-              onChange={eventTypes => change({ eventTypes })}
-              error={fieldErrors(update.error).eventTypes}
-            />
-          </Paper>
-        </SimpleGrid>
-        {theirs && (
-          <ConflictPanel
-            base={draftOf(base.body)}
-            theirs={draftOf(theirs.body)}
-            mine={draft}
-            onTakeOver={takeOver}
-          />
-        )}
-        {update.isError && !theirs && <ProblemPanel what="The webhook was not saved" error={update.error} />}
+        <Fields draft={draft} error={saving.error} onChange={changes => setDraft({ ...draft, ...changes })} />
+        {saving.isError && <ProblemPanel what="The webhook was not saved" error={saving.error} />}
         <Group
           justify="flex-end"
           py="sm"
@@ -80,14 +65,61 @@ export function EditForm({ current, onDone }: { current: TaggedWebhook; onDone: 
           bg="var(--mantine-color-body)"
           style={{ zIndex: 1, borderTop: '1px solid var(--mantine-color-default-border)' }}
         >
-          <Button variant="default" onClick={onDone}>
+          <Button
+            variant="default"
+            renderRoot={props => <Link to="/webhooks/$webhookId" params={{ webhookId: id }} {...props} />}
+          >
             Cancel
           </Button>
-          <Button type="submit" loading={update.isPending}>
+          <Button type="submit" loading={saving.isPending}>
             Save
           </Button>
         </Group>
       </Stack>
+      {theirs && (
+        <Comparison
+          // A second conflict is another comparison, without the choices of the first one.
+          key={theirs.etag}
+          what="webhook"
+          base={base.draft}
+          mine={draft}
+          theirs={theirs.draft}
+          labels={LABELS}
+          textOf={valueText}
+          saving={saving.isPending}
+          onSave={merged => decide(merged, theirs)}
+          onClose={() => setTheirs(undefined)}
+        />
+      )}
     </form>
+  )
+}
+
+interface FieldsProps {
+  draft: Draft
+  error: unknown
+  onChange: (changes: Partial<Draft>) => void
+}
+
+function Fields({ draft, error, onChange }: FieldsProps) {
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
+      <Paper withBorder p="md">
+        <Title order={2} size="h4" mb="md">
+          Where to send
+        </Title>
+        <EndpointFields draft={draft} onChange={onChange} error={error} />
+      </Paper>
+      <Paper withBorder p="md">
+        <Title order={2} size="h4" mb="md">
+          What to hear
+        </Title>
+        <EventPicker
+          selected={draft.eventTypes}
+          onChange={eventTypes => onChange({ eventTypes })}
+          error={fieldErrors(error).eventTypes}
+        />
+      </Paper>
+    </SimpleGrid>
   )
 }

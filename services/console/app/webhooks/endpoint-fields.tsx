@@ -1,6 +1,6 @@
 import { Radio, Stack, Switch, TextInput } from '@mantine/core'
+import { fieldErrors } from '../parts/field-errors.ts'
 import { type Draft, FORMATS } from './draft.ts'
-import { fieldErrors } from './field-errors.ts'
 
 interface EndpointFieldsProps {
   draft: Draft

@@ -159,7 +159,7 @@ function EventOption({ type, search, allowed, checked, onChange }: EventOptionPr
           aria-label={`Example of ${type.name}`}
           onClick={() => setOpened(!opened)}
         >
-          {opened ? 'Hide' : 'Example'}
+          Example
         </Anchor>
       </Group>
       {opened && (

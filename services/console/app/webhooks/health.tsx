@@ -36,7 +36,11 @@ export function HealthFigures({ webhook: { health } }: { webhook: Webhook }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
       <Figure name="Success rate" value={rateText(health?.successRate)}>
-        {attempts === 0 ? 'No attempts to this URL yet' : `Of the latest ${attempts} attempts`}
+        {attempts === 0
+          ? 'No attempts to this URL yet'
+          : attempts === 1
+            ? 'Of one attempt'
+            : `Of the latest ${attempts} attempts`}
       </Figure>
       <Figure name="95th percentile" value={latencyText(health?.p95LatencyMs)}>
         Time of an attempt

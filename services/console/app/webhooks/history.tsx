@@ -1,11 +1,11 @@
-import { Badge, Button, Code, Group, Paper, Stack, Table, Text } from '@mantine/core'
+import { Button, Code, Group, Paper, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
+import { Changes, remarkable } from '../parts/changes.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import { FIELD_LABELS } from './draft.ts'
 
 const PAGE_SIZE = 20
 
@@ -61,85 +61,24 @@ export function WebhookHistory({ webhookId }: { webhookId: string }) {
   )
 }
 
-type Change = Schemas['PatchOperation']
-
 function Entry({ entry }: { entry: Schemas['HistoryEntry'] }) {
-  const changes = entry.changes.filter(({ path }) => fieldOf(path) in FIELD_LABELS)
+  const changes = entry.operation === 'WEBHOOK_DELETED' ? [] : remarkable(entry.changes)
   const what = OPERATIONS[entry.operation] ?? entry.operation
   return (
     <Paper withBorder p="md" component="article" aria-label={what}>
-      <Group justify="space-between" gap="xs">
-        <Text fw={600}>{what}</Text>
-        <Text size="sm" c="dimmed">
-          {entry.who && `${entry.who.displayName ?? entry.who.username ?? 'An unknown user'}, `}
-          <Time at={entry.timestamp} />
+      <Stack gap="xs">
+        <Group justify="space-between" gap="xs">
+          <Text fw={600}>{what}</Text>
+          <Text size="sm" c="dimmed">
+            {entry.who && `${entry.who.displayName ?? entry.who.username ?? 'An unknown user'}, `}
+            <Time at={entry.timestamp} />
+          </Text>
+        </Group>
+        {changes.length > 0 && <Changes changes={changes} />}
+        <Text size="xs" c="dimmed">
+          Request id <Code>{entry.requestId}</Code>
         </Text>
-      </Group>
-      {changes.length > 0 && entry.operation !== 'WEBHOOK_DELETED' && (
-        <Table.ScrollContainer minWidth={480} mt="xs">
-          <Table aria-label={`Differences: ${what}`} layout="fixed">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th w="24%">Field</Table.Th>
-                <Table.Th>Before</Table.Th>
-                <Table.Th>After</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {changes.map(change => (
-                <Table.Tr key={change.path}>
-                  <Table.Th scope="row">{FIELD_LABELS[fieldOf(change.path)]}</Table.Th>
-                  <Value value={change.before} other={change.value} kind="before" />
-                  <Value value={change.value} other={change.before} kind="after" />
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      )}
-      <Text size="xs" c="dimmed" mt="xs">
-        Request id <Code>{entry.requestId}</Code>
-      </Text>
+      </Stack>
     </Paper>
   )
-}
-
-const fieldOf = (path: Change['path']): string => path.split('/')[1] ?? ''
-
-interface ValueProps {
-  value: unknown
-  /** The value on the other side of the change. */
-  other: unknown
-  kind: 'before' | 'after'
-}
-
-/** A value of a field. Items of a list that only this side has are marked. */
-function Value({ value, other, kind }: ValueProps) {
-  if (!Array.isArray(value)) return <Table.Td style={{ overflowWrap: 'anywhere' }}>{textOf(value)}</Table.Td>
-  const others: readonly unknown[] = Array.isArray(other) ? other : []
-  return (
-    <Table.Td>
-      <Group gap={4}>
-        {value.map(String).map(item => (
-          <Badge
-            key={item}
-            tt="none"
-            fw={500}
-            ff="monospace"
-            variant={others.includes(item) ? 'default' : 'outline'}
-            {...(!others.includes(item) && { color: kind === 'before' ? 'red' : 'teal' })}
-          >
-            {!others.includes(item) && (kind === 'before' ? '− ' : '+ ')}
-            {item}
-          </Badge>
-        ))}
-      </Group>
-    </Table.Td>
-  )
-}
-
-function textOf(value: unknown): string {
-  if (value === undefined || value === null || value === '') return '–'
-  if (typeof value === 'boolean') return value ? 'Yes' : 'No'
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

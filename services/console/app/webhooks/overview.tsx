@@ -11,28 +11,20 @@ import {
   Text,
   Title,
 } from '@mantine/core'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { Time } from '../parts/time.tsx'
 import { FORMATS } from './draft.ts'
-import { EditForm } from './edit-form.tsx'
 import { HealthFigures } from './health.tsx'
 import { OwnerName } from './owner-name.tsx'
 import { SecretState } from './secret-state.tsx'
 import { TestDelivery } from './test-delivery.tsx'
-import type { TaggedWebhook, Webhook } from './webhook-queries.ts'
+import type { Webhook } from './webhook-queries.ts'
 
-const route = getRouteApi('/inside/webhooks/$webhookId')
-
-/** What a webhook does and how well, or the form that changes it. */
-export function Overview({ current }: { current: TaggedWebhook }) {
-  const { edit = false } = route.useSearch()
-  const navigate = route.useNavigate()
+/** What a webhook does, and how well. */
+export function Overview({ webhook }: { webhook: Webhook }) {
   const mayChange = useAllowed('WEBHOOKS_WRITE')
-  const webhook = current.body
-  if (edit && mayChange)
-    return <EditForm current={current} onDone={() => navigate({ search: {}, replace: true })} />
   return (
     <Stack>
       <Warnings webhook={webhook} />

@@ -22,8 +22,6 @@ export interface WebhooksSearch {
 /** The state of the page of a webhook in the URL. */
 export interface WebhookSearch {
   tab?: WebhookTab
-  /** The overview shows the form. */
-  edit?: true
 }
 
 /** The state of the creation in the URL. */
@@ -44,10 +42,7 @@ export const readWebhooksSearch = ({ search, state, sort, descending, page }: Ra
   ...(typeof page === 'number' && page > 1 && { page: Math.trunc(page) }),
 })
 
-export const readWebhookSearch = ({ tab, edit }: Raw): WebhookSearch => ({
-  ...one('tab', TABS, tab),
-  ...(edit === true && { edit }),
-})
+export const readWebhookSearch = ({ tab }: Raw): WebhookSearch => one('tab', TABS, tab)
 
 export const readNewWebhookSearch = ({ api, step }: Raw): NewWebhookSearch => ({
   ...(typeof api === 'string' && api !== '' && { api }),

@@ -6,6 +6,7 @@ import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { CodeBlock } from '../parts/copyable.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { faultOf } from './deliveries/faults.ts'
 import { latencyText } from './health.tsx'
 
 type Delivery = Schemas['Delivery']
@@ -68,6 +69,7 @@ export function TestDelivery({ webhookId }: { webhookId: string }) {
 function TestResult({ delivery }: { delivery: Delivery }) {
   const attempt = delivery.attemptLog.at(-1)
   const arrived = delivery.status === 'SUCCESS'
+  const fault = attempt && faultOf(attempt)
   return (
     <Alert
       color={arrived ? 'teal' : 'red'}
@@ -75,10 +77,9 @@ function TestResult({ delivery }: { delivery: Delivery }) {
     >
       <Stack gap="xs">
         <Text size="sm">
-          {attempt?.responseStatus
-            ? `The endpoint answered ${attempt.responseStatus} after ${latencyText(attempt.durationMs)}.`
-            : 'The endpoint did not answer.'}{' '}
-          {!arrived && whatToDo(attempt)}
+          {arrived
+            ? `The endpoint answered ${attempt?.responseStatus} after ${latencyText(attempt?.durationMs)}.`
+            : [fault?.said, fault?.whose, fault?.advice].filter(Boolean).join(' ')}
         </Text>
         {delivery.failureMessage && (
           <Text size="sm">
@@ -91,19 +92,12 @@ function TestResult({ delivery }: { delivery: Delivery }) {
         <Anchor
           size="sm"
           component={Link}
-          to="/webhooks/$webhookId"
-          params={{ webhookId: delivery.webhook }}
-          search={{ tab: 'deliveries' }}
+          to="/webhooks/$webhookId/deliveries/$deliveryId"
+          params={{ webhookId: delivery.webhook, deliveryId: delivery.id }}
         >
           Show the delivery
         </Anchor>
       </Stack>
     </Alert>
   )
-}
-
-function whatToDo(attempt: Schemas['Attempt'] | undefined): string {
-  if (attempt?.fault === 'SERVICE') return 'The cause is in this service. Send the test again later.'
-  if (attempt?.responseStatus) return 'Look at the log of the receiver; it must answer 2xx.'
-  return 'Check the URL, and that the receiver runs and can be reached from this service.'
 }

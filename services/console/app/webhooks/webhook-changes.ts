@@ -1,28 +1,18 @@
 import { useMutation } from '@tanstack/react-query'
-import { answer, client, tagged } from '../http/client.ts'
+import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { webhookQuery } from './webhook-queries.ts'
 
-/** Everything that was read about webhooks may have changed. */
-const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
+/** Reads everything about webhooks again, because it may have changed. */
+export const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
 
-interface WebhookChange {
-  update: Schemas['WebhookUpdate']
-  /** Entity tag of the state that the change is based on. */
-  etag: string
+/** Saves a webhook unless somebody else has changed it since it was read. @param etag of the state that was read */
+export const put = (webhookId: string, update: Schemas['WebhookUpdate'], etag: string) => {
+  const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
+  return answer(client.PUT('/webhooks/{webhook_id}', { params, body: update }))
 }
-
-/** Changes a webhook unless somebody else has changed it since it was read. */
-export const useUpdate = (webhookId: string) =>
-  useMutation({
-    mutationFn: ({ update, etag }: WebhookChange) => {
-      const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
-      return tagged(client.PUT('/webhooks/{webhook_id}', { params, body: update }))
-    },
-    onSuccess: readAgain,
-  })
 
 /** Deletes a webhook unless somebody else has changed it since it was read. */
 export const useDeletion = (webhookId: string) =>

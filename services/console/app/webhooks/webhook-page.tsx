@@ -69,7 +69,7 @@ function WebhookTabs({ current }: { current: TaggedWebhook }) {
         <Tabs.Tab value="history">History</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="overview">
-        <Overview current={current} />
+        <Overview webhook={current.body} />
       </Tabs.Panel>
       <Tabs.Panel value="deliveries">
         <DeliveryList webhookId={webhookId} />
