@@ -196,6 +196,18 @@ test('personal data are erased only after the user name is typed', async ({ sign
   expect((await request('GET', `/users?username=${username}`)).totalElements).toBe(0)
 })
 
+test('the personal data of a deleted user are erased', async ({ signedIn: page }) => {
+  const { id } = await newUser()
+  await request('DELETE', `/users/${id}`)
+  await open(page, `/users/${id}`)
+  await page.getByText('There is no such user').waitFor()
+  await checkPage(page, 'user-gone')
+  await page.getByRole('button', { name: 'Erase personal data' }).click()
+  await page.getByLabel(/to confirm/).fill(id)
+  await page.getByRole('button', { name: 'Erase for ever' }).click()
+  await page.getByText(`The key of the user ${id} was destroyed`).waitFor()
+})
+
 test('a user without the scopes has no administration', async ({ page }) => {
   const { username } = await newUser()
   await signIn(page, '/apis', username, PASSWORD)

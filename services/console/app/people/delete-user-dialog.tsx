@@ -8,7 +8,7 @@ import type { Schemas } from '../http/schemas.ts'
 import { session, useSession } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 
-export interface UserDialogProps {
+interface DeleteUserDialogProps {
   user: Schemas['User']
   etag: string
   opened: boolean
@@ -16,7 +16,7 @@ export interface UserDialogProps {
 }
 
 /** Asks before a user is deleted. */
-export function DeleteUserDialog({ user, etag, opened, onClose }: UserDialogProps) {
+export function DeleteUserDialog({ user, etag, opened, onClose }: DeleteUserDialogProps) {
   const own = useSession()?.user.id === user.id
   const navigate = useNavigate()
   const remove = useMutation({
@@ -30,7 +30,7 @@ export function DeleteUserDialog({ user, etag, opened, onClose }: UserDialogProp
         return session.end()
       }
       notifications.show({ color: 'teal.9', message: `${user.username} is deleted.` })
-      await navigate({ to: '/users' })
+      await navigate({ to: '/users', ignoreBlocker: true })
       queries.removeQueries({ queryKey: ['users', 'one', user.id] })
       await queries.invalidateQueries({ queryKey: ['users'] })
     },

@@ -5,25 +5,40 @@ import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
+import { session, useSession } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Time } from '../parts/time.tsx'
-import type { UserDialogProps } from './delete-user-dialog.tsx'
+
+interface EraseUserDialogProps {
+  id: string
+  /** What is typed to confirm: the user name, or the id of a deleted user. */
+  name: string
+  /** Entity tag of the user; undefined for a deleted one. */
+  etag?: string
+  opened: boolean
+  onClose: () => void
+}
 
 /** Asks for the name of a user before their personal data are erased, and says when the last backup loses them. */
-export function EraseUserDialog({ user, etag, opened, onClose }: UserDialogProps) {
+export function EraseUserDialog({ id, name, etag, opened, onClose }: EraseUserDialogProps) {
+  const own = useSession()?.id === id
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const erase = useMutation({
     mutationFn: () => {
-      const params = { path: { user_id: user.id }, header: { 'If-Match': etag } }
+      const params = { path: { user_id: id }, ...(etag !== undefined && { header: { 'If-Match': etag } }) }
       return answer(client.POST('/users/{user_id}/erase', { params }))
     },
-    onError: () => queries.invalidateQueries({ queryKey: ['users', 'one', user.id] }),
+    onError: () => queries.invalidateQueries({ queryKey: ['users', 'one', id] }),
   })
   const close = async () => {
     if (!erase.isSuccess) return onClose()
-    await navigate({ to: '/users' })
-    queries.removeQueries({ queryKey: ['users', 'one', user.id] })
+    if (own) {
+      queries.clear()
+      return session.end()
+    }
+    await navigate({ to: '/users', ignoreBlocker: true })
+    queries.removeQueries({ queryKey: ['users', 'one', id] })
     await queries.invalidateQueries({ queryKey: ['users'] })
   }
   return (
@@ -31,9 +46,7 @@ export function EraseUserDialog({ user, etag, opened, onClose }: UserDialogProps
       opened={opened}
       onClose={close}
       size="lg"
-      title={
-        erase.isSuccess ? 'The personal data are erased' : `Erase the personal data of ${user.username}?`
-      }
+      title={erase.isSuccess ? 'The personal data are erased' : `Erase the personal data of ${name}?`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {erase.isSuccess ? (
@@ -42,13 +55,13 @@ export function EraseUserDialog({ user, etag, opened, onClose }: UserDialogProps
         <form
           onSubmit={event => {
             event.preventDefault()
-            if (typed === user.username) erase.mutate()
+            if (typed === name) erase.mutate()
           }}
         >
           <Stack>
             <Consequences />
             <TextInput
-              label={`Type the user name ${user.username} to confirm`}
+              label={`Type ${name} to confirm`}
               autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
@@ -61,12 +74,7 @@ export function EraseUserDialog({ user, etag, opened, onClose }: UserDialogProps
               <Button variant="default" onClick={close}>
                 Cancel
               </Button>
-              <Button
-                type="submit"
-                color="red.9"
-                loading={erase.isPending}
-                disabled={typed !== user.username}
-              >
+              <Button type="submit" color="red.9" loading={erase.isPending} disabled={typed !== name}>
                 Erase for ever
               </Button>
             </Group>

@@ -33,7 +33,13 @@ export function UserEnd({ user, etag }: { user: Schemas['User']; etag: string })
         </Group>
       </Stack>
       <DeleteUserDialog user={user} etag={etag} opened={deleting} onClose={deletion.close} />
-      <EraseUserDialog user={user} etag={etag} opened={erasing} onClose={erasure.close} />
+      <EraseUserDialog
+        id={user.id}
+        name={user.username}
+        etag={etag}
+        opened={erasing}
+        onClose={erasure.close}
+      />
     </Paper>
   )
 }

@@ -5,9 +5,11 @@ import { getRouteApi } from '@tanstack/react-router'
 import { client, tagged } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { useAllowed, useSession } from '../http/session.ts'
+import { isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
+import { GoneUser } from './gone-user.tsx'
 import { mayGrant } from './roles.ts'
 import { Trail } from './trail.tsx'
 import { UnlockButton } from './unlock-button.tsx'
@@ -29,13 +31,22 @@ export function UserPage() {
   return (
     <Stack maw={720}>
       <Trail to="/users" label="Users" />
+      {!user.data && (
+        <Title order={1} size="h2">
+          User
+        </Title>
+      )}
       {user.isPending && <Loading what="the user" />}
-      {user.isError && (
-        <ProblemPanel
-          what="The user cannot be shown"
-          error={user.error}
-          onRetry={() => void user.refetch()}
-        />
+      {user.isError && isProblem(user.error, 'user-not-found') ? (
+        <GoneUser id={userId} />
+      ) : (
+        user.isError && (
+          <ProblemPanel
+            what="The user cannot be shown"
+            error={user.error}
+            onRetry={() => void user.refetch()}
+          />
+        )
       )}
       {user.data && <Loaded key={userId} user={user.data.body} etag={user.data.etag} />}
     </Stack>
