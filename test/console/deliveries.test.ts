@@ -10,6 +10,7 @@ interface Delivery {
 
 const failing: Receiver['respond'] = () => ({ status: 500, body: 'out of order' })
 const API = randomUUID()
+const PATIENCE = { timeout: 10_000 }
 
 async function receiver(respond?: Receiver['respond']): Promise<Receiver> {
   const opened = await openReceiver(respond)
@@ -49,7 +50,7 @@ async function givenUp(webhook: string): Promise<string> {
 /** The deliveries of a webhook with a status, when there are as many. The newest one is first. */
 async function deliveries(webhook: string, status: string, count = 1): Promise<Delivery[]> {
   const read = () => request('GET', `/webhooks/${webhook}/requests?status=${status}`)
-  await expect.poll(async () => (await read()).totalElements, { timeout: 10_000 }).toBe(count)
+  await expect.poll(async () => (await read()).totalElements, PATIENCE).toBe(count)
   return (await read()).content
 }
 
@@ -75,6 +76,19 @@ test('the page of a delivery shows what was sent and answered, whose fault it is
   await page.getByText('out of order').waitFor()
   await page.getByRole('region', { name: 'Payload' }).getByText(API).waitFor()
   await checkPage(page, 'delivery')
+})
+
+test('the event and the trace of a delivery open in the feed of events', async ({ page }) => {
+  const webhook = await subscribe((await receiver()).url)
+  await happen()
+  const [delivery] = await deliveries(webhook, 'SUCCESS')
+  await signIn(page, await pageOf(webhook, 'SUCCESS'))
+  await page.getByRole('link', { name: delivery?.eventId }).click()
+  const selected = page.getByRole('region', { name: 'Selected event' })
+  await selected.getByRole('heading', { name: 'PRODUCT_API_ADDED' }).waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: /^[0-9a-f]{32}$/ }).click()
+  await page.getByText('PRODUCT_API_ADDED').first().waitFor()
 })
 
 test('a delivery that was given up is retried, and its success is shown without reading the page again', async ({
@@ -158,13 +172,14 @@ test('the list of all deliveries is filtered, and the filters are in the URL', a
   await deliveries(webhook, 'SUCCESS', 2)
   await signIn(page, `/deliveries?api=${api}`)
   const rows = page.getByRole('row').filter({ hasText: 'PRODUCT_API' })
-  await expect.poll(() => rows.count()).toBe(2)
+  const shows = (count: number) => expect.poll(() => rows.count(), PATIENCE).toBe(count)
+  await shows(2)
   await page.getByRole('combobox', { name: 'Event type' }).click()
   await page.getByRole('option', { name: 'PRODUCT_API_REMOVED' }).click()
-  await expect.poll(() => rows.count()).toBe(1)
+  await shows(1)
   expect(new URL(page.url()).searchParams.get('eventType')).toBe('PRODUCT_API_REMOVED')
   await page.reload()
-  await expect.poll(() => rows.count()).toBe(1)
+  await shows(1)
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'Retrying' }).click()
   await page.getByRole('heading', { name: 'No delivery matches' }).waitFor()
@@ -175,7 +190,7 @@ test('the list of all deliveries is filtered, and the filters are in the URL', a
   await page.getByLabel('Event id').fill('half an id')
   await page.getByText('This is not an id').waitFor()
   await page.getByLabel('Event id').fill(failed?.eventId ?? '')
-  await expect.poll(() => rows.count()).toBe(1)
+  await shows(1)
   await page.getByLabel('Created before').fill('2020-01-01T00:00')
   await page.getByRole('heading', { name: 'No delivery matches' }).waitFor()
   expect(new URL(page.url()).searchParams.get('to')).toMatch(/^(2019|2020)-.*Z$/)
@@ -247,6 +262,8 @@ test('a recovery of a range that has not begun is refused at its field, and the 
   await signIn(page, `/webhooks/${webhook}?tab=recoveries`)
   await page.getByLabel('To', { exact: true }).fill('2999-01-01T00:00:00')
   await page.getByRole('button', { name: 'Start recovery' }).click()
-  await expect.poll(() => page.getByLabel('To', { exact: true }).getAttribute('aria-invalid')).toBe('true')
+  await expect
+    .poll(() => page.getByLabel('To', { exact: true }).getAttribute('aria-invalid'), PATIENCE)
+    .toBe('true')
   expect(await page.getByLabel('To', { exact: true }).inputValue()).toMatch(/^2999-01-01T00:00/)
 })

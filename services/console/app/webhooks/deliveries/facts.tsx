@@ -1,4 +1,4 @@
-import { Anchor, Code, DataList } from '@mantine/core'
+import { Anchor, Code, DataList, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -7,7 +7,7 @@ import { useAllowed } from '../../http/session.ts'
 import { Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
 import type { Delivery } from './delivery-queries.ts'
-import { namedApi } from './named-api.ts'
+import { eventTime, namedApi } from './payload.ts'
 import { WebhookLink } from './webhook-link.tsx'
 
 /** What a delivery is about: its webhook, event, API and trace. */
@@ -26,13 +26,11 @@ export function Facts({ delivery }: { delivery: Delivery }) {
         </Fact>
       )}
       <Fact name="Event">
-        <Anchor component={Link} to="/deliveries" search={{ eventId }} inherit ff="monospace">
-          {eventId}
-        </Anchor>
+        <EventLinks delivery={delivery} />
       </Fact>
       {traceId && (
         <Fact name="Trace id">
-          <Code>{traceId}</Code>
+          <TraceLink delivery={delivery} traceId={traceId} />
         </Fact>
       )}
       <Fact name="Created">
@@ -49,6 +47,52 @@ export function Facts({ delivery }: { delivery: Delivery }) {
         </Fact>
       )}
     </DataList>
+  )
+}
+
+/** The feed of events has no tests. */
+const useSeesEvent = ({ eventType }: Delivery) => useAllowed('AUDIT_LOG_READ') && eventType !== 'TEST'
+
+/** Links to the event in the feed of events, as far as the session may read it, and to all its deliveries. */
+function EventLinks({ delivery }: { delivery: Delivery }) {
+  const { eventId } = delivery
+  const linked = useSeesEvent(delivery)
+  return (
+    <Group gap="md">
+      {linked ? (
+        <Anchor
+          component={Link}
+          to="/events"
+          search={{ event: eventId, from: eventTime(delivery) }}
+          inherit
+          ff="monospace"
+        >
+          {eventId}
+        </Anchor>
+      ) : (
+        <Code>{eventId}</Code>
+      )}
+      <Anchor component={Link} to="/deliveries" search={{ eventId }} inherit>
+        All its deliveries
+      </Anchor>
+    </Group>
+  )
+}
+
+/** A link to the events that the same request has caused. */
+function TraceLink({ delivery, traceId }: { delivery: Delivery; traceId: string }) {
+  const linked = useSeesEvent(delivery)
+  if (!linked) return <Code>{traceId}</Code>
+  return (
+    <Anchor
+      component={Link}
+      to="/events"
+      search={{ trace: traceId, from: eventTime(delivery) }}
+      inherit
+      ff="monospace"
+    >
+      {traceId}
+    </Anchor>
   )
 }
 
