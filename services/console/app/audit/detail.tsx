@@ -42,7 +42,7 @@ function EntryProperties({ entry }: { entry: Entry }) {
         {user.id && (
           <>
             {' · '}
-            <Anchor component={Link} to="/audit" search={{ user: user.id }} size="sm">
+            <Anchor component={Link} to="/audit" search={{ user: user.id }} size="sm" underline="always">
               All changes by this user
             </Anchor>
           </>

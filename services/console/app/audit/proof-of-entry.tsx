@@ -19,7 +19,7 @@ export function ProofOfEntry({ number }: { number: number }) {
     )
   const proof = coverage.data
   const more = (
-    <Anchor component={Link} to="/audit/proofs" size="sm">
+    <Anchor component={Link} to="/audit/proofs" size="sm" underline="always">
       Show the proofs
     </Anchor>
   )

@@ -113,7 +113,7 @@ function Head({ head }: { head: Proofs['head'] }) {
         <Text size="sm">
           A copy that is kept outside of the installation proves later whether a record before it was changed
           or removed. The public keys are at{' '}
-          <Anchor href={`${INTERFACE_PATH}/.well-known/audit-keys.json`} size="sm">
+          <Anchor href={`${INTERFACE_PATH}/.well-known/audit-keys.json`} size="sm" underline="always">
             /.well-known/audit-keys.json
           </Anchor>
           .
