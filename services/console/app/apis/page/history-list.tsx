@@ -7,7 +7,7 @@ import { Loading } from '../../parts/states.tsx'
 import { exactTime, Time } from '../../parts/time.tsx'
 
 type Entry = Schemas['HistoryEntry']
-export type HistoryResult = UseInfiniteQueryResult<InfiniteData<{ content: Entry[] }>>
+type HistoryResult = UseInfiniteQueryResult<InfiniteData<{ content: Entry[] }>>
 
 interface HistoryListProps {
   history: HistoryResult

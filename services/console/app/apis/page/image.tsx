@@ -3,13 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 
-/** The key of the image in the cache of everything that was read. */
-export const imageKey = (id: string) => ['api', id, 'image'] as const
-
 /** The image of an API. The request carries the token, so the browser shows the bytes from a blob: URL. */
 export function ApiImage({ id, size, alt }: { id: string; size: number; alt: string }) {
   const { data: blob, isError } = useQuery({
-    queryKey: imageKey(id),
+    queryKey: ['api', id, 'image'],
     queryFn: ({ signal }) =>
       answer(
         client.GET('/apis/{api_id}/image', {

@@ -1,4 +1,4 @@
-export const TABS = ['details', 'versions', 'deployments', 'webhooks', 'history'] as const
+const TABS = ['details', 'versions', 'deployments', 'webhooks', 'history'] as const
 export type Tab = (typeof TABS)[number]
 
 /** The state of the page of an API in the URL. */
