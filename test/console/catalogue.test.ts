@@ -1,13 +1,16 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { checkPage, signIn, test, url } from './src/browser.ts'
+import { checkPage, request, signIn, test, url } from './src/browser.ts'
 import { grid, type Scrolled, scrollThrough, untilInteractive } from './src/measure.ts'
 
 const KIB = 1024
 
 const rows = (page: Page) => grid(page).getByRole('row')
 const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search APIs' })
-const found = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor()
+const facet = (page: Page, name: string) =>
+  page.getByRole('group', { name: 'Filters' }).getByRole('button', { name })
+const found = (page: Page, text: string) =>
+  page.getByRole('status').getByText(text, { exact: true }).waitFor()
 
 const MOST_PASSES = 5
 
@@ -121,7 +124,7 @@ test('a request for letters that are outdated is aborted', async ({ signedIn: pa
 })
 
 test('facets narrow the list, are in the address and survive a reload', async ({ signedIn: page }) => {
-  await page.getByRole('button', { name: 'Tags' }).click()
+  await facet(page, 'Tags').click()
   const tags = page.getByRole('dialog', { name: 'Tags' })
   await tags.getByRole('textbox', { name: 'Search tags' }).fill('medi')
   await checkPage(page, 'catalogue-facet')
@@ -129,13 +132,13 @@ test('facets narrow the list, are in the address and survive a reload', async ({
   await found(page, '360 APIs match')
   await tags.getByRole('textbox', { name: 'Search tags' }).fill('analyt')
   await tags.getByRole('checkbox', { name: /^analytics/ }).check()
-  await found(page, '302 APIs match')
+  await found(page, '294 APIs match')
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Status' }).click()
+  await facet(page, 'Status').click()
   await page.getByRole('checkbox', { name: /^Active/ }).check()
   await page.keyboard.press('Escape')
   await page.reload()
-  await found(page, '302 APIs match')
+  await found(page, '294 APIs match')
   const chosen = page.getByRole('list', { name: 'Chosen filters' })
   for (const name of ['Tags: media', 'Tags: analytics', 'Status: Active'])
     await chosen.getByText(name).waitFor()
@@ -190,4 +193,155 @@ test('a list that cannot be read says why and can be read again', async ({ page 
   await page.unroute('**/apis?*')
   await page.getByRole('button', { name: 'Try again' }).click()
   await rows(page).nth(5).waitFor()
+})
+
+/** Creates APIs with a name of their own and shows them in the catalogue. */
+async function withApis(page: Page, word: string, count: number) {
+  const apis: { id: string; name: string }[] = []
+  for (let index = 1; index <= count; index++) {
+    const name = `${word}-${index}`
+    apis.push(await request('POST', '/apis', { name, displayName: name, status: 'ACTIVE', tags: ['before'] }))
+  }
+  await signIn(page, `/apis?search=${word}`)
+  await found(page, `${count} APIs match`)
+  return apis
+}
+
+const select = (page: Page, name: string) => grid(page).getByRole('checkbox', { name: `Select ${name}` })
+const dialog = (page: Page) => page.getByRole('dialog')
+const progress = (page: Page, text: string) => dialog(page).getByRole('status').getByText(text).waitFor()
+/** The input with a label, whatever role the list of its suggestions gives it. */
+const input = (page: Page, label: string) => dialog(page).getByLabel(label).and(page.locator('input')).first()
+const act = (page: Page, name: string) =>
+  page.getByRole('region', { name: 'Selection' }).getByRole('button', { name, exact: true }).click()
+
+test('a range of APIs gets and loses tags', async ({ page }) => {
+  const apis = await withApis(page, 'bulkranged', 4)
+  await select(page, 'bulkranged-1').click()
+  await select(page, 'bulkranged-3').click({ modifiers: ['Shift'] })
+  await page.getByRole('status').getByText('3 selected').waitFor()
+  await checkPage(page, 'catalogue-selection')
+  await act(page, 'Tags')
+  await input(page, 'Add tags').fill('after')
+  await input(page, 'Add tags').press('Enter')
+  await input(page, 'Remove tags').fill('before')
+  await input(page, 'Remove tags').press('Enter')
+  // Closes the suggestions.
+  await page.keyboard.press('Escape')
+  await checkPage(page, 'catalogue-bulk-tags')
+  await dialog(page).getByRole('button', { name: 'Change 3 APIs' }).click()
+  await progress(page, '3 of 3 done')
+  await dialog(page).getByRole('button', { name: 'Close' }).click()
+  const tags = await Promise.all(apis.map(async ({ id }) => (await request('GET', `/apis/${id}`)).tags))
+  expect(tags).toEqual([['after'], ['after'], ['after'], ['before']])
+  // The list shows it too.
+  await expect.poll(() => grid(page).getByText('after', { exact: true }).count()).toBe(3)
+})
+
+test('all matching APIs change their status and their owner', async ({ page }) => {
+  const owner = await request('POST', '/users', {
+    username: 'bulk-owner',
+    displayName: 'Bulk Owner',
+    email: 'bulk-owner@example.org',
+    password: 'correct horse battery staple',
+    role: 'USER',
+  })
+  const apis = await withApis(page, 'bulkmatching', 3)
+  await select(page, 'bulkmatching-2').click()
+  await page.getByRole('button', { name: 'Select all 3' }).click()
+  await act(page, 'Status')
+  await dialog(page).getByRole('radio', { name: 'Inactive' }).check()
+  await dialog(page).getByRole('button', { name: 'Change 3 APIs' }).click()
+  await progress(page, '3 of 3 done')
+  await dialog(page).getByRole('button', { name: 'Close' }).click()
+  await select(page, 'bulkmatching-1').click()
+  await page.getByRole('button', { name: 'Select all 3' }).click()
+  await act(page, 'Owner')
+  await input(page, 'New owner').fill('Bulk Ow')
+  await page.getByRole('option', { name: /Bulk Owner/ }).click()
+  await dialog(page).getByRole('button', { name: 'Change 3 APIs' }).click()
+  await progress(page, '3 of 3 done')
+  for (const { id } of apis)
+    expect(await request('GET', `/apis/${id}`)).toMatchObject({ status: 'INACTIVE', owner: owner.id })
+})
+
+test('an API that somebody changes meanwhile is not deleted, and can be tried again', async ({ page }) => {
+  const [first, second] = await withApis(page, 'bulkdoomed', 3)
+  const body = { name: 'bulkdoomed-1', displayName: 'Changed meanwhile', status: 'ACTIVE', tags: [] }
+  await page.route(`**/apis/${first?.id}`, async route => {
+    if (route.request().method() === 'DELETE') await request('PUT', `/apis/${first?.id}`, body)
+    await route.fallback()
+  })
+  await request('PUT', `/apis/${second?.id}`, { ...body, name: 'bulkdoomed-2' })
+  await grid(page).getByRole('checkbox', { name: 'Select all loaded APIs' }).check()
+  await act(page, 'Delete')
+  await dialog(page).getByRole('textbox', { name: 'Type 3 to confirm' }).fill('3')
+  await checkPage(page, 'catalogue-bulk-delete')
+  await dialog(page).getByRole('button', { name: 'Delete 3 APIs' }).click()
+  await progress(page, '1 of 3 done, 2 failed')
+  await dialog(page).getByRole('listitem').filter({ hasText: 'bulkdoomed-1' }).getByText('Failed').waitFor()
+  await dialog(page).getByText('It has changed since it was listed').waitFor()
+  await checkPage(page, 'catalogue-bulk-failed')
+  expect(await request('GET', `/apis/${first?.id}`)).toMatchObject({ displayName: 'Changed meanwhile' })
+  await page.unrouteAll()
+  await dialog(page).getByRole('button', { name: 'Try 2 again' }).click()
+  await progress(page, '3 of 3 done')
+  await dialog(page).getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('heading', { name: 'No API matches' }).waitFor()
+})
+
+test('a cancelled bulk change keeps what is done and continues on demand', async ({ page }) => {
+  const apis = await withApis(page, 'bulkcancelled', 8)
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const writes: string[] = []
+  await page.route(/\/apis\/[0-9a-f-]{36}$/, async route => {
+    if (route.request().method() === 'PUT') {
+      writes.push(route.request().url())
+      await released
+    }
+    await route.fallback()
+  })
+  await grid(page).getByRole('checkbox', { name: 'Select all loaded APIs' }).check()
+  await act(page, 'Status')
+  await dialog(page).getByRole('radio', { name: 'Inactive' }).check()
+  await dialog(page).getByRole('button', { name: 'Change 8 APIs' }).click()
+  await expect.poll(() => writes.length).toBe(4)
+  await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+  release()
+  await progress(page, '4 of 8 done, cancelled')
+  expect(writes).toHaveLength(4)
+  await dialog(page).getByRole('button', { name: 'Continue' }).click()
+  await progress(page, '8 of 8 done')
+  for (const { id } of apis) expect((await request('GET', `/apis/${id}`)).status).toBe('INACTIVE')
+})
+
+test('Space, Shift and Ctrl+A select rows with the keyboard, and Enter opens one', async ({ page }) => {
+  const [first] = await withApis(page, 'bulktyped', 3)
+  await grid(page).focus()
+  await page.keyboard.press(' ')
+  await page.keyboard.press('Shift+ArrowDown')
+  await page.getByRole('status').getByText('2 selected').waitFor()
+  await page.keyboard.press('Control+a')
+  await page.getByRole('status').getByText('3 selected').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/console/apis/${first?.id}`)
+})
+
+test('a person who may only read has no checkboxes and no button to create', async ({ page }) => {
+  await request('POST', '/users', {
+    username: 'catalogue-reader',
+    displayName: 'Reader',
+    email: 'catalogue-reader@example.org',
+    password: 'correct horse battery staple',
+    role: 'BILLING_CONTACT',
+  })
+  await signIn(page, '/apis', 'catalogue-reader', 'correct horse battery staple')
+  await rows(page).nth(5).waitFor()
+  expect(await grid(page).getByRole('checkbox').count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Create API' }).count()).toBe(0)
 })

@@ -1,4 +1,6 @@
 import { createColumnHelper, type ReactTable, tableFeatures } from '@tanstack/react-table'
+import type { MouseEvent, ReactNode } from 'react'
+import { CONSOLE_PATH } from '../http/place.ts'
 import { Time } from '../parts/time.tsx'
 import styles from './list-table.module.css'
 import { excerpt, Marked } from './marked.tsx'
@@ -11,10 +13,15 @@ interface ColumnMeta {
   sort?: string
 }
 
+interface TableMeta {
+  terms: readonly string[]
+  onOpen: (api: Api) => void
+}
+
 /** The features of the table that are used: the service sorts and filters. */
 export const features = tableFeatures({
   columnMeta: {} as ColumnMeta,
-  tableMeta: {} as { terms: readonly string[] },
+  tableMeta: {} as TableMeta,
 })
 
 /** The table of the loaded rows. */
@@ -38,9 +45,9 @@ export const columns = column.columns([
       const terms = table.options.meta?.terms ?? []
       return (
         <>
-          <span className={styles.title}>
+          <OpenLink api={api} onOpen={table.options.meta?.onOpen}>
             <Marked text={api.displayName} terms={terms} />
-          </span>
+          </OpenLink>
           <span className={styles.second}>
             <Marked text={api.name} terms={terms} />
           </span>
@@ -95,6 +102,28 @@ export const columns = column.columns([
     cell: ({ row: { original: api } }) => <Time at={api.updatedAt} />,
   }),
 ])
+
+interface OpenLinkProps {
+  api: Api
+  onOpen: TableMeta['onOpen'] | undefined
+  children: ReactNode
+}
+
+/** A link of its own: those of the router do more than rows that fly by have time for. Enter opens the active row. */
+function OpenLink({ api, onOpen, children }: OpenLinkProps) {
+  const open = (event: MouseEvent) => {
+    // The browser opens new tabs and windows.
+    if (!onOpen || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+      return
+    event.preventDefault()
+    onOpen(api)
+  }
+  return (
+    <a className={styles.title} href={`${CONSOLE_PATH}apis/${api.id}`} tabIndex={-1} onClick={open}>
+      {children}
+    </a>
+  )
+}
 
 /** As many tags as have room; the others are counted. */
 const SHOWN_TAGS = 3

@@ -37,7 +37,8 @@ function FacetButton({ facet, search, onChange }: FacetBarProps & { facet: Facet
           onFocus={loadValues}
         >
           {facet.label}
-          {chosen > 0 && ` (${chosen})`} ▾
+          {chosen > 0 && ` (${chosen})`}
+          <span aria-hidden>&nbsp;▾</span>
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={facet.label} p="xs">

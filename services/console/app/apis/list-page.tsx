@@ -1,9 +1,10 @@
 import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
+import { BulkBar } from './bulk-bar.tsx'
 import { ChosenFilters, FacetBar } from './facet-bar.tsx'
 import styles from './list-page.module.css'
 import { useFirstPage } from './list-pages.ts'
@@ -32,13 +33,14 @@ export function ApisPage() {
     navigate({ search: readApiSearch({ ...next }), replace })
   return (
     <Stack gap="sm" className={styles.page}>
-      <Group justify="space-between" align="baseline">
+      <Group align="baseline">
         <Title order={1} size="h2">
           APIs
         </Title>
-        <Text size="sm" role="status">
+        <Text size="sm" role="status" mr="auto">
           {first.data && countText(first.data.total, isFiltered(search))}
         </Text>
+        <CreateButton />
       </Group>
       <Group gap="xs">
         <SearchBox
@@ -65,6 +67,16 @@ export function ApisPage() {
   )
 }
 
+function CreateButton() {
+  const mayWrite = useAllowed('API_WRITE')
+  if (!mayWrite) return null
+  return (
+    <Button renderRoot={props => <Link to="/apis/new" {...props} />} size="sm">
+      Create API
+    </Button>
+  )
+}
+
 const countText = (total: number, filtered: boolean) =>
   `${total.toLocaleString('en')} ${total === 1 ? 'API' : 'APIs'}${filtered ? (total === 1 ? ' matches' : ' match') : ''}`
 
@@ -78,6 +90,7 @@ function Results({ first, search, onChange }: ResultsProps) {
   const { data } = first
   const list = data?.list ?? listOf(search)
   const mayWrite = useAllowed('API_WRITE')
+  const navigate = route.useNavigate()
   const selecting = useSelection(list)
   const terms = useMemo(() => termsOf(list), [list])
   if (first.isError && !data)
@@ -87,20 +100,27 @@ function Results({ first, search, onChange }: ResultsProps) {
   if (!data) return <Loading what="the APIs" />
   if (data.total === 0) return <NothingFound search={search} onChange={onChange} />
   return (
-    <ListTable
-      list={list}
-      total={data.total}
-      terms={terms}
-      selecting={mayWrite ? selecting : undefined}
-      onSort={sort => onChange({ ...search, sort })}
-      onOpen={() => {}}
-    />
+    <div className={styles.results}>
+      <ListTable
+        list={list}
+        total={data.total}
+        terms={terms}
+        selecting={mayWrite ? selecting : undefined}
+        onSort={sort => onChange({ ...search, sort })}
+        onOpen={({ id }) => navigate({ to: '/apis/$apiId', params: { apiId: id } })}
+      />
+      {mayWrite && <BulkBar list={list} total={data.total} selecting={selecting} />}
+    </div>
   )
 }
 
 function NothingFound({ search, onChange }: Pick<ResultsProps, 'search' | 'onChange'>) {
   if (!isFiltered(search))
-    return <Empty title="There are no APIs yet">They appear here once they are created.</Empty>
+    return (
+      <Empty title="There are no APIs yet">
+        <CreateButton />
+      </Empty>
+    )
   return (
     <Empty title="No API matches">
       <Stack align="center" gap="xs">

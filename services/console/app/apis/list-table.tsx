@@ -9,10 +9,12 @@ import { useListKeys } from './list-keys.ts'
 import { useRows } from './list-pages.ts'
 import styles from './list-table.module.css'
 import type { Api, ApiList } from './search.ts'
-import { isPicked, type Selecting } from './selection.ts'
+import { countOf, isPicked, type Selecting } from './selection.ts'
 
 const ROW_HEIGHT = 60
 const HEAD_HEIGHT = 37
+/** Room below the last row for the bar with the actions. */
+const BAR_HEIGHT = 64
 /** Rows above and below the visible ones. */
 const OVERSCAN = 8
 
@@ -39,6 +41,7 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
     estimateSize: () => ROW_HEIGHT,
     overscan: OVERSCAN,
     scrollPaddingStart: HEAD_HEIGHT,
+    paddingEnd: selecting && countOf(selecting.selection) > 0 ? BAR_HEIGHT : 0,
   })
   useScrollToTop(list, () => {
     virtual.scrollToOffset(0)
@@ -46,7 +49,7 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
   })
   const items = virtual.getVirtualItems()
   const rows = useRows(list, items[0]?.index ?? 0, items.at(-1)?.index ?? 0)
-  const { table, rowAt } = useLoadedTable(items, rows.row, terms)
+  const { table, rowAt } = useLoadedTable(items, rows.row, { terms, onOpen })
   const shown = Math.min(active, total - 1)
   const onKeyDown = useListKeys({
     active: shown,
@@ -118,10 +121,10 @@ function useScrollToTop(list: ApiList, toTop: () => void) {
 function useLoadedTable(
   items: readonly VirtualItem[],
   row: (index: number) => Api | undefined,
-  terms: readonly string[],
+  meta: { terms: readonly string[]; onOpen: (api: Api) => void },
 ) {
   const data = items.map(({ index }) => row(index)).filter(api => api !== undefined)
-  const table = useTable({ features, columns, data, getRowId: api => api.id, meta: { terms } })
+  const table = useTable({ features, columns, data, getRowId: api => api.id, meta })
   const rows = new Map(table.getRowModel().rows.map(found => [found.original, found]))
   const rowAt = (index: number) => {
     const api = row(index)

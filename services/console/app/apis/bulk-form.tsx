@@ -1,0 +1,168 @@
+import { Button, Checkbox, Group, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import type { BulkAction, Change } from './bulk-change.ts'
+import { FACETS, useFacet } from './facets.ts'
+import { OwnerField } from './form/owner-field.tsx'
+import type { Api } from './search.ts'
+import type { Picked } from './selection.ts'
+
+interface BulkFormProps {
+  action: BulkAction
+  apis: readonly Picked[]
+  onCancel: () => void
+  onSubmit: (change: Change) => void
+}
+
+const countText = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'API' : 'APIs'}`
+
+/** Asks what to change. A deletion is confirmed with the number of APIs. */
+export function BulkForm({ action, apis, onCancel, onSubmit }: BulkFormProps) {
+  const [change, setChange] = useState<Change>()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (change) onSubmit(change)
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Affected apis={apis} />
+        {action === 'tags' && <TagsFields onChange={setChange} />}
+        {action === 'owner' && <OwnerFields onChange={setChange} />}
+        {action === 'status' && <StatusFields onChange={setChange} />}
+        {action === 'delete' && <DeleteFields count={apis.length} onChange={setChange} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" disabled={!change} {...(action === 'delete' && { color: 'red' })}>
+            {action === 'delete' ? 'Delete' : 'Change'} {countText(apis.length)}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+const NAMED = 5
+
+function Affected({ apis }: { apis: readonly Picked[] }) {
+  const more = apis.length - NAMED
+  const names = apis.slice(0, NAMED).map(({ displayName }) => displayName)
+  return (
+    <Text size="sm">
+      {countText(apis.length)}: {names.join(', ')}
+      {more > 0 && ` and ${more.toLocaleString('en')} more`}
+    </Text>
+  )
+}
+
+interface FieldsProps {
+  /** Undefined while something is missing. */
+  onChange: (change: Change | undefined) => void
+}
+
+const [TAGS = { key: 'tags', label: 'Tags' }] = FACETS
+
+function TagsFields({ onChange }: FieldsProps) {
+  const [add, setAdd] = useState<string[]>([])
+  const [remove, setRemove] = useState<string[]>([])
+  const known = useFacet({}, TAGS).data?.map(({ value }) => value) ?? []
+  const change = (added: string[], removed: string[]) => {
+    setAdd(added)
+    setRemove(removed)
+    const some = added.length + removed.length > 0
+    onChange(some ? { type: 'tags', add: added, remove: removed } : undefined)
+  }
+  return (
+    <>
+      <TagsInput
+        label="Add tags"
+        data={known}
+        value={add}
+        acceptValueOnBlur
+        clearable
+        clearButtonProps={{ 'aria-label': 'Add no tags' }}
+        onChange={tags =>
+          change(
+            tags,
+            remove.filter(tag => !tags.includes(tag)),
+          )
+        }
+        data-autofocus
+      />
+      <TagsInput
+        label="Remove tags"
+        data={known}
+        value={remove}
+        acceptValueOnBlur
+        clearable
+        clearButtonProps={{ 'aria-label': 'Remove no tags' }}
+        onChange={tags =>
+          change(
+            add.filter(tag => !tags.includes(tag)),
+            tags,
+          )
+        }
+      />
+    </>
+  )
+}
+
+function OwnerFields({ onChange }: FieldsProps) {
+  const [owner, setOwner] = useState('')
+  return (
+    <OwnerField
+      label="New owner"
+      value={owner}
+      error={undefined}
+      onChange={id => {
+        setOwner(id)
+        onChange(id.trim() === '' ? undefined : { type: 'owner', owner: id.trim() })
+      }}
+    />
+  )
+}
+
+function StatusFields({ onChange }: FieldsProps) {
+  return (
+    <Radio.Group
+      label="New status"
+      onChange={status => onChange({ type: 'status', status: status as Api['status'] })}
+    >
+      <Group mt="xs">
+        <Radio value="ACTIVE" label="Active" data-autofocus />
+        <Radio value="INACTIVE" label="Inactive" />
+      </Group>
+    </Radio.Group>
+  )
+}
+
+function DeleteFields({ count, onChange }: FieldsProps & { count: number }) {
+  const [typed, setTyped] = useState('')
+  const [undeploy, setUndeploy] = useState(false)
+  const change = (text: string, undeployed: boolean) => {
+    setTyped(text)
+    setUndeploy(undeployed)
+    onChange(text.trim() === String(count) ? { type: 'delete', undeploy: undeployed } : undefined)
+  }
+  return (
+    <>
+      <Text size="sm">
+        Each API is deleted with its versions and its image. One that has changed since it was listed is kept.
+      </Text>
+      <Checkbox
+        label="Undeploy them from all environments first"
+        checked={undeploy}
+        onChange={event => change(typed, event.currentTarget.checked)}
+      />
+      <TextInput
+        label={`Type ${count} to confirm`}
+        inputMode="numeric"
+        autoComplete="off"
+        value={typed}
+        onChange={event => change(event.currentTarget.value, undeploy)}
+        data-autofocus
+      />
+    </>
+  )
+}
