@@ -1,4 +1,3 @@
-import { createColumnHelper, type ReactTable, tableFeatures } from '@tanstack/react-table'
 import type { MouseEvent, ReactNode } from 'react'
 import { CONSOLE_PATH } from '../http/place.ts'
 import { Time } from '../parts/time.tsx'
@@ -6,28 +5,20 @@ import styles from './list-table.module.css'
 import { excerpt, Marked } from './marked.tsx'
 import type { Api } from './search.ts'
 
-interface ColumnMeta {
-  /** Class of the column's cells; it hides the column where there is no room. */
-  className: string | undefined
-  /** The property that the column's header sorts by. */
-  sort?: string
-}
-
-interface TableMeta {
+/** What the cells of a row need beside its record. */
+export interface CellContext {
   terms: readonly string[]
   onOpen: (api: Api) => void
 }
 
-/** The features of the table that are used: the service sorts and filters. */
-export const features = tableFeatures({
-  columnMeta: {} as ColumnMeta,
-  tableMeta: {} as TableMeta,
-})
-
-/** The table of the loaded rows. */
-export type ListTableModel = ReactTable<typeof features, Api>
-
-const column = createColumnHelper<typeof features, Api>()
+interface Column {
+  header: string
+  /** Class of the column's cells; it hides the column where there is no room. */
+  className: string | undefined
+  /** The property that the column's header sorts by. */
+  sort?: string
+  cell: (api: Api, context: CellContext) => ReactNode
+}
 
 const DEPLOYMENTS: Readonly<Record<Api['deploymentStatus'], string>> = {
   CREATED: 'Not deployed',
@@ -37,45 +28,38 @@ const DEPLOYMENTS: Readonly<Record<Api['deploymentStatus'], string>> = {
   UNDEPLOYED: 'Undeployed',
 }
 
-export const columns = column.columns([
-  column.accessor('displayName', {
+/** The columns of the list. The service sorts and filters, so that a library for tables has nothing to do here. */
+export const COLUMNS: readonly Column[] = [
+  {
     header: 'Name',
-    meta: { className: styles.name, sort: 'displayName' },
-    cell: ({ row: { original: api }, table }) => {
-      const terms = table.options.meta?.terms ?? []
-      return (
-        <>
-          <OpenLink api={api} onOpen={table.options.meta?.onOpen}>
-            <Marked text={api.displayName} terms={terms} />
-          </OpenLink>
-          <span className={styles.second}>
-            <Marked text={api.name} terms={terms} />
-          </span>
-        </>
-      )
-    },
-  }),
-  column.accessor('description', {
-    header: 'Description',
-    meta: { className: styles.description },
-    cell: ({ row: { original: api }, table }) => {
-      const terms = table.options.meta?.terms ?? []
-      return (
-        <span className={styles.lines}>
-          {api.description && <Marked text={excerpt(api.description, terms)} terms={terms} />}
+    className: styles.name,
+    sort: 'displayName',
+    cell: (api, { terms, onOpen }) => (
+      <>
+        <OpenLink api={api} onOpen={onOpen}>
+          <Marked text={api.displayName} terms={terms} />
+        </OpenLink>
+        <span className={styles.second}>
+          <Marked text={api.name} terms={terms} />
         </span>
-      )
-    },
-  }),
-  column.accessor('tags', {
-    header: 'Tags',
-    meta: { className: styles.tags },
-    cell: ({ row: { original: api } }) => <Tags tags={api.tags} />,
-  }),
-  column.accessor('status', {
+      </>
+    ),
+  },
+  {
+    header: 'Description',
+    className: styles.description,
+    cell: ({ description }, { terms }) => (
+      <span className={styles.lines}>
+        {description && <Marked text={excerpt(description, terms)} terms={terms} />}
+      </span>
+    ),
+  },
+  { header: 'Tags', className: styles.tags, cell: api => <Tags tags={api.tags} /> },
+  {
     header: 'Status',
-    meta: { className: styles.status, sort: 'status' },
-    cell: ({ row: { original: api } }) => (
+    className: styles.status,
+    sort: 'status',
+    cell: api => (
       <>
         <span className={styles.state} data-status={api.status}>
           {api.status === 'ACTIVE' ? 'Active' : 'Inactive'}
@@ -83,29 +67,31 @@ export const columns = column.columns([
         <span className={styles.second}>{DEPLOYMENTS[api.deploymentStatus]}</span>
       </>
     ),
-  }),
-  column.accessor('ownerDisplayName', {
+  },
+  {
     header: 'Owner',
-    meta: { className: styles.owner },
-    cell: ({ row: { original: api } }) => (
+    className: styles.owner,
+    cell: api => (
       <span className={styles.line}>{api.ownerDisplayName ?? (api.owner ? 'Deleted user' : '')}</span>
     ),
-  }),
-  column.accessor('platformType', {
+  },
+  {
     header: 'Platform',
-    meta: { className: styles.platform, sort: 'platformType' },
-    cell: ({ row: { original: api } }) => <span className={styles.line}>{api.platformType}</span>,
-  }),
-  column.accessor('updatedAt', {
+    className: styles.platform,
+    sort: 'platformType',
+    cell: api => <span className={styles.line}>{api.platformType}</span>,
+  },
+  {
     header: 'Changed',
-    meta: { className: styles.changed, sort: 'updatedAt' },
-    cell: ({ row: { original: api } }) => <Time at={api.updatedAt} />,
-  }),
-])
+    className: styles.changed,
+    sort: 'updatedAt',
+    cell: api => <Time at={api.updatedAt} />,
+  },
+]
 
 interface OpenLinkProps {
   api: Api
-  onOpen: TableMeta['onOpen'] | undefined
+  onOpen: CellContext['onOpen']
   children: ReactNode
 }
 
@@ -113,8 +99,7 @@ interface OpenLinkProps {
 function OpenLink({ api, onOpen, children }: OpenLinkProps) {
   const open = (event: MouseEvent) => {
     // The browser opens new tabs and windows.
-    if (!onOpen || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
-      return
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     event.preventDefault()
     onOpen(api)
   }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import type { ListTableModel } from './columns.tsx'
+import { COLUMNS } from './columns.tsx'
 import { GridPart } from './grid-part.tsx'
 import { readPages } from './list-pages.ts'
 import styles from './list-table.module.css'
@@ -8,41 +8,38 @@ import type { ApiList } from './search.ts'
 import { isPicked, type Selecting } from './selection.ts'
 
 interface ListHeadProps {
-  table: ListTableModel
   list: ApiList
   selecting: Selecting | undefined
   onSort: (sort: string) => void
 }
 
 /** The headers of the columns. Those that the service sorts by are buttons. */
-export function ListHead({ table, list, selecting, onSort }: ListHeadProps) {
+export function ListHead({ list, selecting, onSort }: ListHeadProps) {
   const [sorted, direction] = list.sort[0]?.split(',') ?? []
   return (
     <GridPart role="rowgroup" className={styles.head}>
       <GridPart role="row" aria-rowindex={1} className={styles.row}>
         {selecting && <SelectLoaded list={list} selecting={selecting} />}
-        {table.getFlatHeaders().map(header => {
-          const { meta } = header.column.columnDef
-          const by = meta?.sort
+        {COLUMNS.map(({ header, className, sort: by }) => {
           const ascending = by === sorted && direction === 'asc'
           return (
             <GridPart
-              key={header.id}
+              key={header}
               role="columnheader"
-              className={meta?.className}
+              className={className}
               aria-sort={
                 by !== undefined && by === sorted ? (ascending ? 'ascending' : 'descending') : undefined
               }
             >
               {by === undefined ? (
-                <table.FlexRender header={header} />
+                header
               ) : (
                 <button
                   type="button"
                   className={styles.sort}
                   onClick={() => onSort(`${by},${ascending ? 'desc' : 'asc'}`)}
                 >
-                  <table.FlexRender header={header} />
+                  {header}
                   {by === sorted && <span aria-hidden>{ascending ? ' ↑' : ' ↓'}</span>}
                 </button>
               )}

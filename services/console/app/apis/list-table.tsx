@@ -1,8 +1,7 @@
-import { type Row as TableRow, useTable } from '@tanstack/react-table'
-import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
+import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ChangeEvent, memo, useEffect, useRef, useState } from 'react'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { columns, features, type ListTableModel } from './columns.tsx'
+import { type CellContext, COLUMNS } from './columns.tsx'
 import { GridPart } from './grid-part.tsx'
 import { ListHead } from './list-head.tsx'
 import { useListKeys } from './list-keys.ts'
@@ -49,7 +48,7 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
   })
   const items = virtual.getVirtualItems()
   const rows = useRows(list, items[0]?.index ?? 0, items.at(-1)?.index ?? 0)
-  const { table, rowAt } = useLoadedTable(items, rows.row, { terms, onOpen })
+  const context = { terms, onOpen }
   const shown = Math.min(active, total - 1)
   const onKeyDown = useListKeys({
     active: shown,
@@ -75,25 +74,24 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
         tabIndex={0}
         aria-label="APIs"
         aria-rowcount={total + 1}
-        aria-colcount={columns.length + (selecting ? 1 : 0)}
+        aria-colcount={COLUMNS.length + (selecting ? 1 : 0)}
         aria-multiselectable={selecting !== undefined}
         aria-activedescendant={items.some(({ index }) => index === shown) ? rowId(shown) : undefined}
         onKeyDown={onKeyDown}
       >
-        <ListHead table={table} list={list} selecting={selecting} onSort={onSort} />
+        <ListHead list={list} selecting={selecting} onSort={onSort} />
         <GridPart role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => (
             <Row
               key={index}
               index={index}
               start={start}
-              row={rowAt(index)}
-              terms={terms}
+              api={rows.row(index)}
+              context={context}
               active={index === shown}
               selected={isSelected(selecting, rows.row(index))}
               onToggle={setActive}
               selecting={selecting}
-              table={table}
             />
           ))}
         </GridPart>
@@ -117,43 +115,26 @@ function useScrollToTop(list: ApiList, toTop: () => void) {
   })
 }
 
-/** The table of the rows that are loaded and rendered. */
-function useLoadedTable(
-  items: readonly VirtualItem[],
-  row: (index: number) => Api | undefined,
-  meta: { terms: readonly string[]; onOpen: (api: Api) => void },
-) {
-  const data = items.map(({ index }) => row(index)).filter(api => api !== undefined)
-  const table = useTable({ features, columns, data, getRowId: api => api.id, meta })
-  const rows = new Map(table.getRowModel().rows.map(found => [found.original, found]))
-  const rowAt = (index: number) => {
-    const api = row(index)
-    return api && rows.get(api)
-  }
-  return { table, rowAt }
-}
-
 interface RowProps {
   index: number
   start: number
   /** Undefined while its page is read. */
-  row: TableRow<typeof features, Api> | undefined
-  terms: readonly string[]
+  api: Api | undefined
+  context: CellContext
   active: boolean
   selected: boolean | undefined
   selecting: Selecting | undefined
   onToggle: (index: number) => void
-  table: ListTableModel
 }
 
 /** A row changes only with what it shows: scrolling renders the rows that come into view. */
 const Row = memo(
-  function Row({ index, start, row, active, selected, selecting, onToggle, table }: RowProps) {
+  function Row({ index, start, api, context, active, selected, selecting, onToggle }: RowProps) {
     const toggle = (event: ChangeEvent<HTMLInputElement>) => {
-      if (!row || !selecting) return
+      if (!api || !selecting) return
       onToggle(index)
       if ((event.nativeEvent as MouseEvent).shiftKey) selecting.extend(index)
-      else selecting.toggle(index, row.original)
+      else selecting.toggle(index, api)
     }
     return (
       <GridPart
@@ -161,7 +142,7 @@ const Row = memo(
         role="row"
         aria-rowindex={index + 2}
         aria-selected={selected}
-        aria-busy={!row}
+        aria-busy={!api}
         data-active={active || undefined}
         className={styles.row}
         style={{ transform: `translateY(${start}px)` }}
@@ -171,31 +152,25 @@ const Row = memo(
             <input
               type="checkbox"
               tabIndex={-1}
-              aria-label={`Select ${row?.original.displayName ?? 'row'}`}
+              aria-label={`Select ${api?.displayName ?? 'row'}`}
               checked={selected}
-              disabled={!row}
+              disabled={!api}
               onChange={toggle}
             />
           </GridPart>
         )}
-        {row
-          ? row.getAllCells().map(cell => (
-              <GridPart key={cell.id} role="gridcell" className={cell.column.columnDef.meta?.className}>
-                <table.FlexRender cell={cell} />
-              </GridPart>
-            ))
-          : columns.map(column => (
-              <GridPart key={column.header as string} role="gridcell" className={column.meta?.className}>
-                <div className={styles.bar} />
-              </GridPart>
-            ))}
+        {COLUMNS.map(({ header, className, cell }) => (
+          <GridPart key={header} role="gridcell" className={className}>
+            {api ? cell(api, context) : <div className={styles.bar} />}
+          </GridPart>
+        ))}
       </GridPart>
     )
   },
   (before, after) =>
-    before.row?.original === after.row?.original &&
+    before.api === after.api &&
     before.start === after.start &&
-    before.terms === after.terms &&
+    before.context.terms === after.context.terms &&
     before.active === after.active &&
     before.selected === after.selected &&
     !before.selecting === !after.selecting,
