@@ -1,5 +1,4 @@
-import { ActionIcon, Button, Group, Kbd, Text, UnstyledButton } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { ActionIcon, Button, Group, Kbd, Modal, Text, UnstyledButton } from '@mantine/core'
 import { type ComponentType, useState } from 'react'
 import type { Session } from '../http/session.ts'
 import { SearchIcon } from './icons.tsx'
@@ -13,6 +12,7 @@ const LABEL = 'Find a page, an API or a webhook'
 /** Opens the command palette, which is read when it is first used. */
 export function PaletteButton({ current }: { current: Session }) {
   const [opened, setOpened] = useState(false)
+  const [unreadable, setUnreadable] = useState(false)
   // Each opening begins with an empty text.
   const [opening, setOpening] = useState<{ number: number; from: Element | null }>({ number: 0, from: null })
   const [read, setRead] = useState<{ Palette: ComponentType<PaletteProps> }>()
@@ -24,7 +24,7 @@ export function PaletteButton({ current }: { current: Session }) {
       setOpening({ number: opening.number + 1, from })
       setOpened(true)
     } catch {
-      notifications.show(UNREADABLE)
+      setUnreadable(true)
     }
   }
   usePaletteKey(open)
@@ -42,6 +42,7 @@ export function PaletteButton({ current }: { current: Session }) {
       <ActionIcon variant="default" size="lg" hiddenFrom="sm" onClick={open} aria-label={LABEL}>
         <SearchIcon />
       </ActionIcon>
+      <Unreadable opened={unreadable} onClose={() => setUnreadable(false)} />
       {read && (
         <read.Palette
           key={opening.number}
@@ -55,12 +56,22 @@ export function PaletteButton({ current }: { current: Session }) {
   )
 }
 
-const UNREADABLE = {
-  color: 'red',
-  title: 'The command palette could not be read',
-  message: (
-    <Button size="xs" variant="default" mt="xs" onClick={() => window.location.reload()}>
-      Reload
-    </Button>
-  ),
+/** A dialog, because the files of notifications may be gone as well. */
+function Unreadable({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title="The command palette could not be read"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Text size="sm">
+        The console may have been updated while it was open, or the connection is interrupted. Save what you
+        have typed on this page before you reload it.
+      </Text>
+      <Group justify="flex-end" mt="md">
+        <Button onClick={() => window.location.reload()}>Reload</Button>
+      </Group>
+    </Modal>
+  )
 }
