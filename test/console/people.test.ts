@@ -53,6 +53,11 @@ test('the list of users is accessible, and says what roles may do', async ({ sig
   await checkPage(page, 'roles')
 })
 
+test('filters of a URL that do not exist are left out', async ({ signedIn: page }) => {
+  await open(page, '/users?role=OWNER&status=LATE&sort=shoes,asc&page=-1')
+  await page.getByRole('link', { name: 'admin', exact: true }).waitFor()
+})
+
 test('a search without a match shows the way back to all users', async ({ signedIn: page }) => {
   await open(page, '/users?text=nobody-has-this-name')
   await page.getByRole('link', { name: 'Show all users' }).click()

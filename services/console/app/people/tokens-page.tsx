@@ -7,6 +7,7 @@ import type { Schemas } from '../http/schemas.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Pages } from './pages.tsx'
+import { readTokenSearch } from './search.ts'
 import { expiryOf } from './token-expiry.ts'
 import { TokensTable } from './tokens-table.tsx'
 
@@ -16,7 +17,7 @@ const SORT = 'createdAt,desc'
 
 /** The access tokens of the signed-in user. */
 export function TokensPage() {
-  const { sort = SORT, page = 1 } = route.useSearch()
+  const { sort = SORT, page = 1 } = readTokenSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const tokens = useQuery({
     queryKey: ['tokens', sort, page],

@@ -10,7 +10,7 @@ import { Empty, Loading } from '../parts/states.tsx'
 import { Pages } from './pages.tsx'
 import { ROLES } from './roles.ts'
 import { RolesDialog } from './roles-dialog.tsx'
-import { STATUSES, type UserSearch, userQuery } from './search.ts'
+import { readUserSearch, STATUSES, type UserSearch, userQuery } from './search.ts'
 import { SearchInput } from './search-input.tsx'
 import { UsersTable } from './users-table.tsx'
 
@@ -19,7 +19,8 @@ const SIZE = 25
 
 /** The users with their role, status and lockout. */
 export function UsersPage() {
-  const search = route.useSearch()
+  // The router also passes on what the route has left out.
+  const search = readUserSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const mayWrite = useAllowed('USER_WRITE')
   const [rolesShown, roles] = useDisclosure()

@@ -7,6 +7,7 @@ import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { LagPanel } from './lag-panel.tsx'
 import { EVERY_MS, KINDS, observed, type System } from './samples.ts'
+import { readSystemSearch } from './search.ts'
 import { ServiceTable } from './service-table.tsx'
 import { StoreTable } from './store-table.tsx'
 import { SystemHeading } from './tabs.tsx'
@@ -16,7 +17,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 
 /** The state of the installation: services, lag and backing stores, read again every few seconds. */
 export function SystemPage() {
-  const { lag: unit = 'events' } = route.useSearch()
+  const { lag: unit = 'events' } = readSystemSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const [paused, setPaused] = useState(false)
   const state = useQuery({
