@@ -345,6 +345,22 @@ test('a webhook is deactivated, activated and deleted', async ({ page }) => {
   expect(await names(page)).not.toContain(displayName)
 })
 
+test('an administrator transfers a webhook to another user', async ({ page }) => {
+  const { id } = await createWebhook()
+  const username = unique('nora').replace(' ', '-')
+  const user = { username, displayName: 'Nora New', password: randomUUID(), role: 'USER' }
+  const { id: owner } = await request('POST', '/users', user)
+  await signIn(page, `/webhooks/${id}`)
+  await page.getByRole('button', { name: 'Transfer' }).click()
+  await page.getByRole('combobox', { name: 'New owner' }).fill(username)
+  await page.getByRole('option', { name: `Nora New (${username})` }).click()
+  await checkPage(page, 'webhook-transfer')
+  await page.getByRole('dialog').getByRole('button', { name: 'Transfer' }).click()
+  await page.getByText('has another owner').waitFor()
+  expect(await request('GET', `/webhooks/${id}`)).toMatchObject({ owner, active: true })
+  await page.getByText('Nora New', { exact: true }).waitFor()
+})
+
 test('a rotation shows the new secret once and counts down the old one', async ({ page }) => {
   const { url: endpoint, arrived } = await receiver()
   const webhook = await createWebhook({ url: endpoint })
@@ -400,6 +416,15 @@ test('actions that the session does not allow are absent', async ({ page }) => {
   expect(new URL(page.url()).pathname).toBe(`/console/webhooks/${id}`)
   for (const name of ['Edit', 'Deactivate', 'Delete', 'Rotate the secret', 'Send a test delivery'])
     expect(await page.getByText(name, { exact: true }).count()).toBe(0)
+})
+
+test('the page of a deleted webhook has its history', async ({ page }) => {
+  const { id } = await createWebhook()
+  await request('DELETE', `/webhooks/${id}`)
+  await signIn(page, `/webhooks/${id}`)
+  await page.getByRole('alert', { name: /There is no such webhook/ }).waitFor()
+  await page.getByRole('article', { name: 'Deleted' }).waitFor()
+  await page.getByRole('article', { name: 'Created' }).waitFor()
 })
 
 test('the page of a webhook that does not exist says so', async ({ page }) => {

@@ -4,11 +4,15 @@ import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { queries } from '../http/queries.ts'
+import { useAllowed, useSession } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { draftOf, updateOf } from './draft.ts'
+import { TransferDialog } from './transfer-dialog.tsx'
 import { put, readAgain, useDeletion } from './webhook-changes.ts'
 import type { TaggedWebhook } from './webhook-queries.ts'
+
+const ADMINISTRATORS = ['GLOBAL_ADMIN', 'ADMIN'] as const
 
 const route = getRouteApi('/inside/webhooks/$webhookId')
 
@@ -39,6 +43,7 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
         <Button variant="default" loading={update.isPending} onClick={() => update.mutate(!webhook.active)}>
           {webhook.active ? 'Deactivate' : 'Activate'}
         </Button>
+        <Transfer current={current} />
         <Deletion current={current} />
       </Group>
       {update.isError && (
@@ -49,6 +54,22 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
           />
         </div>
       )}
+    </>
+  )
+}
+
+/** Only administrators may transfer a webhook. */
+function Transfer({ current }: { current: TaggedWebhook }) {
+  const [asking, { open, close }] = useDisclosure()
+  const mayRead = useAllowed('USER_READ')
+  const role = useSession()?.user.role
+  if (!mayRead || !ADMINISTRATORS.some(each => each === role)) return null
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Transfer
+      </Button>
+      {asking && <TransferDialog current={current} onClose={close} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Code, Group, Paper, Stack, Text } from '@mantine/core'
+import { Button, Code, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
@@ -18,9 +18,8 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   WEBHOOK_TRANSFERRED: 'Transferred to another owner',
 }
 
-/** The changes of a webhook with their differences, newest first. Also those of a deleted one. */
-export function WebhookHistory({ webhookId }: { webhookId: string }) {
-  const history = useInfiniteQuery({
+const useHistory = (webhookId: string) =>
+  useInfiniteQuery({
     queryKey: ['webhooks', 'history', webhookId],
     initialPageParam: 1,
     getNextPageParam: (last: Schemas['HistoryPage']) => (last.last ? undefined : last.number + 1),
@@ -29,6 +28,23 @@ export function WebhookHistory({ webhookId }: { webhookId: string }) {
       return answer(client.GET('/webhooks/{webhook_id}/history', { params, signal }))
     },
   })
+
+/** The history of a deleted webhook; nothing if there never was one. */
+export function DeletedHistory({ webhookId }: { webhookId: string }) {
+  if (!useHistory(webhookId).isSuccess) return null
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        Its history
+      </Title>
+      <WebhookHistory webhookId={webhookId} />
+    </Stack>
+  )
+}
+
+/** The changes of a webhook with their differences, newest first. */
+export function WebhookHistory({ webhookId }: { webhookId: string }) {
+  const history = useHistory(webhookId)
   if (history.isPending) return <Loading what="the history" />
   const entries = history.data?.pages.flatMap(({ content }) => content) ?? []
   return (

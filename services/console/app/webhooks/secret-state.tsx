@@ -3,7 +3,7 @@ import { useDisclosure, useInterval } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
-import { Time } from '../parts/time.tsx'
+import { exactTime } from '../parts/time.tsx'
 import { SecretPanel } from './secret-panel.tsx'
 import { useRotation } from './webhook-changes.ts'
 import type { Webhook } from './webhook-queries.ts'
@@ -63,9 +63,15 @@ function Overlap({ until }: { until: string }) {
   return (
     <Alert color="yellow" title="Two secrets are valid">
       <Text size="sm">
-        Each request has a signature by the new secret and one by the old secret. The old one ends{' '}
-        <Time at={until} />, in{' '}
-        <Text span inherit fw={600} role="timer" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        Each request has a signature by the new secret and one by the old secret, which ends in{' '}
+        <Text
+          span
+          inherit
+          fw={600}
+          role="timer"
+          title={exactTime(until)}
+          style={{ fontVariantNumeric: 'tabular-nums' }}
+        >
           {leftText(left)}
         </Text>
         . Change the secret in the receiver before.

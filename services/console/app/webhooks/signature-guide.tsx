@@ -10,7 +10,7 @@ export function SignatureGuide() {
     <Stack gap="sm">
       <Text size="sm">
         Each request follows{' '}
-        <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer">
+        <Anchor href="https://www.standardwebhooks.com" target="_blank" rel="noreferrer" underline="always">
           Standard Webhooks
         </Anchor>
         , so that any library for it works. Without a library:

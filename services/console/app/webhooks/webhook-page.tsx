@@ -3,13 +3,14 @@ import { Anchor, Breadcrumbs, Group, Stack, Tabs, Text, Title } from '@mantine/c
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
+import { isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { WebhookActions } from './actions.tsx'
 import { DeliveryList } from './deliveries/delivery-list.tsx'
 import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
 import { StateBadge } from './health.tsx'
-import { WebhookHistory } from './history.tsx'
+import { DeletedHistory, WebhookHistory } from './history.tsx'
 import { Overview } from './overview.tsx'
 import { type TaggedWebhook, webhookQuery } from './webhook-queries.ts'
 
@@ -45,6 +46,7 @@ export function WebhookPage() {
           onRetry={() => webhook.refetch()}
         />
       )}
+      {isProblem(webhook.error, 'webhook-not-found') && <DeletedHistory webhookId={webhookId} />}
       {webhook.data && <WebhookTabs current={webhook.data} />}
     </Stack>
   )
