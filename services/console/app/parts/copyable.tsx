@@ -44,7 +44,12 @@ function Copy({ what, value, size = 'sm' }: { what: string; value: string; size?
   return (
     <CopyButton value={value} timeout={2_000}>
       {({ copied, copy }) => (
-        <Button size={size} variant="default" onClick={copy} aria-label={`Copy: ${what}`}>
+        <Button
+          size={size}
+          variant="default"
+          onClick={copy}
+          aria-label={`${copied ? 'Copied' : 'Copy'}: ${what}`}
+        >
           {copied ? 'Copied' : 'Copy'}
         </Button>
       )}
