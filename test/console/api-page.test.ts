@@ -220,7 +220,7 @@ test('an image is dropped on the page, shown, replaced and deleted', async ({ pa
   await checkPage(page, 'api-image')
   await page.getByRole('button', { name: 'Delete image' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete image' }).click()
-  await page.getByText('No image').waitFor()
+  await page.getByText('No image', { exact: true }).waitFor()
   expect(await request('GET', `/apis/${api.id}`)).toMatchObject({ hasImage: false })
 })
 
