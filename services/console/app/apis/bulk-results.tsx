@@ -1,7 +1,7 @@
-import { Anchor, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Text } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useRef } from 'react'
+import { AnchorLink } from '../parts/links.tsx'
 import styles from './bulk-results.module.css'
 import type { BulkItem } from './bulk-run.ts'
 
@@ -58,9 +58,9 @@ function Result({ item: { api, result, reason } }: { item: BulkItem }) {
     <>
       <span className={styles.name}>
         {result === 'failed' ? (
-          <Anchor component={Link} to="/apis/$apiId" params={{ apiId: api.id }} target="_blank" size="sm">
+          <AnchorLink to="/apis/$apiId" params={{ apiId: api.id }} target="_blank" size="sm">
             {api.displayName}
-          </Anchor>
+          </AnchorLink>
         ) : (
           api.displayName
         )}

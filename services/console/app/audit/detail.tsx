@@ -1,7 +1,7 @@
-import { Anchor, CloseButton, Group, Paper, Stack, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { CloseButton, Group, Paper, Stack, Title } from '@mantine/core'
 import { Copied } from '../parts/copied.tsx'
 import { JsonText } from '../parts/json-text.tsx'
+import { AnchorLink } from '../parts/links.tsx'
 import { exactTime } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
@@ -42,18 +42,18 @@ function EntryProperties({ entry }: { entry: Entry }) {
         {user.id && (
           <>
             {' · '}
-            <Anchor component={Link} to="/audit" search={{ user: user.id }} size="sm" underline="always">
+            <AnchorLink to="/audit" search={{ user: user.id }} size="sm" underline="always">
               All changes by this user
-            </Anchor>
+            </AnchorLink>
           </>
         )}
       </Property>
       <Property name={`Resource: ${resourceType}`}>
         <Copied value={resourceId} what="id of the resource" />
         <Group gap="sm">
-          <Anchor component={Link} to="/audit" search={{ resource: resourceId }} size="sm">
+          <AnchorLink to="/audit" search={{ resource: resourceId }} size="sm">
             All changes
-          </Anchor>
+          </AnchorLink>
           <ResourceLinks type={resourceType} id={resourceId} />
         </Group>
       </Property>
@@ -72,23 +72,23 @@ function ResourceLinks({ type, id }: { type: string; id: string }) {
   if (type === 'API')
     return (
       <>
-        <Anchor component={Link} to="/apis/$apiId" params={{ apiId: id }} size="sm">
+        <AnchorLink to="/apis/$apiId" params={{ apiId: id }} size="sm">
           API
-        </Anchor>
-        <Anchor component={Link} to="/events" search={{ api: id, since: 'all' }} size="sm">
+        </AnchorLink>
+        <AnchorLink to="/events" search={{ api: id, since: 'all' }} size="sm">
           Events
-        </Anchor>
+        </AnchorLink>
       </>
     )
   if (type === 'WEBHOOK')
     return (
       <>
-        <Anchor component={Link} to="/webhooks/$webhookId" params={{ webhookId: id }} size="sm">
+        <AnchorLink to="/webhooks/$webhookId" params={{ webhookId: id }} size="sm">
           Webhook
-        </Anchor>
-        <Anchor component={Link} to="/events" search={{ webhook: id, since: 'all' }} size="sm">
+        </AnchorLink>
+        <AnchorLink to="/events" search={{ webhook: id, since: 'all' }} size="sm">
           Events
-        </Anchor>
+        </AnchorLink>
       </>
     )
   return null

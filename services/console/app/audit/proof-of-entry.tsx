@@ -1,6 +1,6 @@
-import { Alert, Anchor, Text } from '@mantine/core'
+import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { coverageOf } from './proofs.ts'
@@ -19,9 +19,9 @@ export function ProofOfEntry({ number }: { number: number }) {
     )
   const proof = coverage.data
   const more = (
-    <Anchor component={Link} to="/audit/proofs" size="sm" underline="always">
+    <AnchorLink to="/audit/proofs" size="sm" underline="always">
       Show the proofs
-    </Anchor>
+    </AnchorLink>
   )
   if (proof.kind === 'head')
     return (

@@ -1,3 +1,4 @@
+import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
 import {
   Alert,
@@ -13,7 +14,7 @@ import {
   Title,
 } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { INTERFACE_PATH } from '../http/place.ts'
 import { Copied } from '../parts/copied.tsx'
 import { exactTime } from '../parts/local-time.ts'
@@ -170,9 +171,9 @@ function Root({ root: { day, count, first, last, signedAt, valid } }: { root: Da
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor component={Link} to="/audit" search={{ from: `${day}T00:00:00.000Z`, to: next }} size="sm">
+        <AnchorLink to="/audit" search={{ from: `${day}T00:00:00.000Z`, to: next }} size="sm">
           {day}
-        </Anchor>
+        </AnchorLink>
       </Table.Td>
       <Table.Td>{count.toLocaleString('en')}</Table.Td>
       <Table.Td>{first && last ? `${first.number} to ${last.number}` : 'none'}</Table.Td>

@@ -1,8 +1,9 @@
-import { Anchor, Button, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Button, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Copied } from '../parts/copied.tsx'
 import { JsonText } from '../parts/json-text.tsx'
+import { AnchorLink } from '../parts/links.tsx'
 import { exactTime } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
@@ -104,21 +105,21 @@ function EventProperties({ event }: { event: FeedEvent }) {
       {traceId && (
         <Property name="Trace id">
           <Copied value={traceId} what="trace id" />
-          <Anchor size="sm" component={Link} to="/events" search={withTrace(traceId)}>
+          <AnchorLink size="sm" to="/events" search={withTrace(traceId)}>
             Show the received events of this trace
-          </Anchor>
+          </AnchorLink>
         </Property>
       )}
       <Property name="Position">
         <Copied value={position} what="position" />
-        <Anchor size="sm" component={Link} to="/events" search={{ after: position }}>
+        <AnchorLink size="sm" to="/events" search={{ after: position }}>
           Follow from here
-        </Anchor>
+        </AnchorLink>
       </Property>
       <Property name="Link">
-        <Anchor size="sm" component={Link} to="/events" search={{ from: time, event: id }}>
+        <AnchorLink size="sm" to="/events" search={{ from: time, event: id }}>
           This event and what followed
-        </Anchor>
+        </AnchorLink>
       </Property>
     </Properties>
   )

@@ -21,7 +21,7 @@ interface EraseUserDialogProps {
 
 /** Asks for the name of a user before their personal data are erased, and says when the last backup loses them. */
 export function EraseUserDialog({ id, name, etag, opened, onClose }: EraseUserDialogProps) {
-  const own = useSession()?.id === id
+  const own = useSession()?.user.id === id
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const erase = useMutation({

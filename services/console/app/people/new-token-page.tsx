@@ -1,7 +1,7 @@
+import { ButtonLink } from '../parts/links.tsx'
 import '../more-styles.ts'
 import { Button, Group, NumberInput, Stack, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
@@ -68,9 +68,9 @@ export function NewTokenPage() {
               <Button type="submit" loading={create.isPending}>
                 Create with {draft.scopes.length} {draft.scopes.length === 1 ? 'scope' : 'scopes'}
               </Button>
-              <Button variant="default" component={Link} to="/tokens">
+              <ButtonLink variant="default" to="/tokens">
                 Cancel
-              </Button>
+              </ButtonLink>
             </Group>
           </Stack>
         </form>
@@ -113,8 +113,6 @@ function TokenFields({ draft, errors, onChange }: TokenFieldsProps) {
         error={errors.validityDays}
         onChange={validityDays => onChange({ ...draft, validityDays })}
         w={260}
-        incrementButtonProps={{ 'aria-label': 'One day more' }}
-        decrementButtonProps={{ 'aria-label': 'One day less' }}
       />
       <ScopePicker
         allowed={current?.scopes ?? []}

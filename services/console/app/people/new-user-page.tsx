@@ -1,8 +1,9 @@
+import { ButtonLink } from '../parts/links.tsx'
 import '../more-styles.ts'
 import { Button, Group, Stack, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
@@ -60,9 +61,9 @@ export function NewUserPage() {
             <Button type="submit" loading={create.isPending}>
               Create
             </Button>
-            <Button variant="default" component={Link} to="/users">
+            <ButtonLink variant="default" to="/users">
               Cancel
-            </Button>
+            </ButtonLink>
           </Group>
         </Stack>
       </form>

@@ -1,7 +1,7 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Alert, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
 import { CopyableValue } from '../parts/copyable.tsx'
+import { ButtonLink } from '../parts/links.tsx'
 
 /** The secret of a new access token, which only the answer to its creation has. */
 export function TokenSecret({ token }: { token: Schemas['NewAccessToken'] }) {
@@ -9,9 +9,9 @@ export function TokenSecret({ token }: { token: Schemas['NewAccessToken'] }) {
     <Stack>
       {token.token === null ? <Withheld /> : <Secret secret={token.token} />}
       <Group>
-        <Button component={Link} to="/tokens" variant="default">
+        <ButtonLink to="/tokens" variant="default">
           Done
-        </Button>
+        </ButtonLink>
       </Group>
     </Stack>
   )

@@ -1,7 +1,8 @@
+import { AnchorLink, ButtonLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Group, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -31,9 +32,7 @@ export function TokensPage() {
         <Title order={1} size="h2">
           Access tokens
         </Title>
-        <Button component={Link} to="/tokens/new">
-          Create a token
-        </Button>
+        <ButtonLink to="/tokens/new">Create a token</ButtonLink>
       </Group>
       <Text size="sm" maw="44rem">
         An access token lets a program act as you, with the scopes that you give it and as far as your role
@@ -49,9 +48,7 @@ export function TokensPage() {
       )}
       {tokens.data?.content.length === 0 && (
         <Empty title="You have no access token">
-          <Anchor component={Link} to="/tokens/new">
-            Create the first one
-          </Anchor>
+          <AnchorLink to="/tokens/new">Create the first one</AnchorLink>
         </Empty>
       )}
       {tokens.data && tokens.data.content.length > 0 && (

@@ -1,14 +1,14 @@
-import { Anchor, Breadcrumbs } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Breadcrumbs } from '@mantine/core'
+import { AnchorLink } from '../parts/links.tsx'
 
 /** Leads from a page back to its list. */
 export function Trail({ to, label }: { to: '/users' | '/tokens'; label: string }) {
   return (
     <nav aria-label="Back">
       <Breadcrumbs>
-        <Anchor component={Link} to={to} size="sm">
+        <AnchorLink to={to} size="sm">
           {label}
-        </Anchor>
+        </AnchorLink>
         <span />
       </Breadcrumbs>
     </nav>

@@ -1,8 +1,9 @@
+import { AnchorLink, ButtonLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Anchor, Button, Group, Select, Stack, Title } from '@mantine/core'
+import { Button, Group, Select, Stack, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { useAllowed } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -42,11 +43,7 @@ export function UsersPage() {
           <Button variant="default" onClick={roles.open}>
             What roles may do
           </Button>
-          {mayWrite && (
-            <Button component={Link} to="/users/new">
-              Create a user
-            </Button>
-          )}
+          {mayWrite && <ButtonLink to="/users/new">Create a user</ButtonLink>}
         </Group>
       </Group>
       <UserFilters search={search} onChange={show} />
@@ -60,9 +57,9 @@ export function UsersPage() {
       )}
       {users.data?.content.length === 0 && (
         <Empty title="No user matches">
-          <Anchor component={Link} to="/users" search={{}}>
+          <AnchorLink to="/users" search={{}}>
             Show all users
-          </Anchor>
+          </AnchorLink>
         </Empty>
       )}
       {users.data && users.data.content.length > 0 && (

@@ -1,7 +1,7 @@
-import { Anchor, Badge, Group, Stack, Table, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
 import { useAllowed, useSession } from '../http/session.ts'
+import { AnchorLink } from '../parts/links.tsx'
 import { Time } from '../parts/time.tsx'
 import { SortHeader } from './sort-header.tsx'
 import { UnlockButton } from './unlock-button.tsx'
@@ -55,9 +55,9 @@ function UserRow({ user }: { user: Schemas['User'] }) {
       <Table.Td>
         <Stack gap={0}>
           <Group gap="xs">
-            <Anchor component={Link} to="/users/$userId" params={{ userId: user.id }} fw={600}>
+            <AnchorLink to="/users/$userId" params={{ userId: user.id }} fw={600}>
               {user.username}
-            </Anchor>
+            </AnchorLink>
             {own && (
               <Badge variant="default" size="sm">
                 You

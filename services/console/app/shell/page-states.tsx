@@ -1,7 +1,7 @@
-import { Anchor, Button, Code, Container, Group, Stack, Text, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Button, Code, Container, Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Session } from '../http/session.ts'
+import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { isFailedImport } from './failed-import.ts'
@@ -11,9 +11,7 @@ export function NotFound() {
   return (
     <Message title="There is no such page">
       <Text>The address may be misspelled, or from another version of the console.</Text>
-      <Anchor component={Link} to="/">
-        Go to the first page
-      </Anchor>
+      <AnchorLink to="/">Go to the first page</AnchorLink>
     </Message>
   )
 }

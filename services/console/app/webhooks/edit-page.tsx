@@ -1,7 +1,8 @@
+import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Anchor, Breadcrumbs, Stack, Text, Title } from '@mantine/core'
+import { Breadcrumbs, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { EditForm } from './edit-form.tsx'
@@ -26,12 +27,10 @@ export function EditWebhookPage() {
   return (
     <Stack>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
-        <Anchor component={Link} to="/webhooks">
-          Webhooks
-        </Anchor>
-        <Anchor component={Link} to="/webhooks/$webhookId" params={{ webhookId }}>
+        <AnchorLink to="/webhooks">Webhooks</AnchorLink>
+        <AnchorLink to="/webhooks/$webhookId" params={{ webhookId }}>
           {name}
-        </Anchor>
+        </AnchorLink>
         <Text>Edit</Text>
       </Breadcrumbs>
       <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>

@@ -1,6 +1,7 @@
-import { Anchor, Progress, Stack, Table, Text, UnstyledButton } from '@mantine/core'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { Progress, Stack, Table, Text, UnstyledButton } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { AnchorLink } from '../parts/links.tsx'
 import { Time } from '../parts/time.tsx'
 import { latencyText, rateText, StateBadge } from './health.tsx'
 import type { WebhooksSearch } from './search.ts'
@@ -70,9 +71,9 @@ function Row({ webhook }: { webhook: Webhook }) {
   return (
     <Table.Tr>
       <Table.Td maw={360}>
-        <Anchor component={Link} to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} fw={500}>
+        <AnchorLink to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} fw={500}>
           {webhook.displayName}
-        </Anchor>
+        </AnchorLink>
         <Text size="xs" c="dimmed" truncate title={webhook.url}>
           {webhook.url}
         </Text>

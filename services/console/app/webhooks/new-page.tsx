@@ -1,7 +1,8 @@
+import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Anchor, Breadcrumbs, Stack, Text, Title } from '@mantine/core'
+import { Breadcrumbs, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
@@ -25,9 +26,7 @@ export function NewWebhookPage() {
   return (
     <Stack maw={820}>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
-        <Anchor component={Link} to="/webhooks">
-          Webhooks
-        </Anchor>
+        <AnchorLink to="/webhooks">Webhooks</AnchorLink>
         <Text>New webhook</Text>
       </Breadcrumbs>
       <Title order={1} size="h2">

@@ -1,10 +1,10 @@
-import { Alert, Anchor, Button, Code, Group, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Button, Code, Group, Loader, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { CodeBlock } from '../parts/copyable.tsx'
+import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { faultOf } from './deliveries/faults.ts'
 import { latencyText } from './health.tsx'
@@ -89,14 +89,13 @@ function TestResult({ delivery }: { delivery: Delivery }) {
         {attempt?.responseBody && (
           <CodeBlock label="Body of the answer" text={attempt.responseBody} maxHeight={160} />
         )}
-        <Anchor
+        <AnchorLink
           size="sm"
-          component={Link}
           to="/webhooks/$webhookId/deliveries/$deliveryId"
           params={{ webhookId: delivery.webhook, deliveryId: delivery.id }}
         >
           Show the delivery
-        </Anchor>
+        </AnchorLink>
       </Stack>
     </Alert>
   )

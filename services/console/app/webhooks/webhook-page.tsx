@@ -1,7 +1,8 @@
+import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Anchor, Breadcrumbs, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Breadcrumbs, Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -24,9 +25,7 @@ export function WebhookPage() {
   return (
     <Stack>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
-        <Anchor component={Link} to="/webhooks">
-          Webhooks
-        </Anchor>
+        <AnchorLink to="/webhooks">Webhooks</AnchorLink>
         <Text>{webhook.data?.body.displayName ?? 'Webhook'}</Text>
       </Breadcrumbs>
       <Group justify="space-between">

@@ -1,7 +1,8 @@
+import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
-import { Anchor, Group, Pagination, Stack, Table, Text } from '@mantine/core'
+import { Group, Pagination, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -104,15 +105,14 @@ function DeliveryRow({ delivery, showsWebhook }: { delivery: Delivery; showsWebh
   return (
     <Table.Tr>
       <Table.Td>
-        <Anchor
-          component={Link}
+        <AnchorLink
           to="/webhooks/$webhookId/deliveries/$deliveryId"
           params={{ webhookId: webhook, deliveryId: id }}
           search={{ eventId }}
           inherit
         >
           <TypeName name={eventType} />
-        </Anchor>
+        </AnchorLink>
       </Table.Td>
       <Table.Td>
         <StatusBadge delivery={delivery} />

@@ -1,7 +1,8 @@
+import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
-import { Anchor, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core'
+import { Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { CodeBlock } from '../../parts/copyable.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
@@ -24,9 +25,7 @@ export function DeliveryPage() {
   return (
     <Stack>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
-        <Anchor component={Link} to="/webhooks">
-          Webhooks
-        </Anchor>
+        <AnchorLink to="/webhooks">Webhooks</AnchorLink>
         <WebhookLink id={webhookId} />
         <Text>Delivery</Text>
       </Breadcrumbs>

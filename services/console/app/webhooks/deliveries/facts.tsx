@@ -1,9 +1,9 @@
-import { Anchor, Code, DataList, Group } from '@mantine/core'
+import { Code, DataList, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
+import { AnchorLink } from '../../parts/links.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
 import type { Delivery } from './delivery-queries.ts'
@@ -12,7 +12,7 @@ import { WebhookLink } from './webhook-link.tsx'
 
 /** What a delivery is about: its webhook, event, API and trace. */
 export function Facts({ delivery }: { delivery: Delivery }) {
-  const { webhook, url, eventId, traceId, createdAt, lastAttemptAt, nextAttemptAt } = delivery
+  const { webhook, url, traceId, createdAt, lastAttemptAt, nextAttemptAt } = delivery
   const api = namedApi(delivery)
   return (
     <DataList orientation="horizontal">
@@ -60,21 +60,20 @@ function EventLinks({ delivery }: { delivery: Delivery }) {
   return (
     <Group gap="md">
       {linked ? (
-        <Anchor
-          component={Link}
+        <AnchorLink
           to="/events"
           search={{ event: eventId, from: eventTime(delivery) }}
           inherit
           ff="monospace"
         >
           {eventId}
-        </Anchor>
+        </AnchorLink>
       ) : (
         <Code>{eventId}</Code>
       )}
-      <Anchor component={Link} to="/deliveries" search={{ eventId }} inherit>
+      <AnchorLink to="/deliveries" search={{ eventId }} inherit>
         All its deliveries
-      </Anchor>
+      </AnchorLink>
     </Group>
   )
 }
@@ -84,15 +83,9 @@ function TraceLink({ delivery, traceId }: { delivery: Delivery; traceId: string 
   const linked = useSeesEvent(delivery)
   if (!linked) return <Code>{traceId}</Code>
   return (
-    <Anchor
-      component={Link}
-      to="/events"
-      search={{ trace: traceId, from: eventTime(delivery) }}
-      inherit
-      ff="monospace"
-    >
+    <AnchorLink to="/events" search={{ trace: traceId, from: eventTime(delivery) }} inherit ff="monospace">
       {traceId}
-    </Anchor>
+    </AnchorLink>
   )
 }
 
@@ -107,9 +100,9 @@ function ApiLink({ id, name }: { id: string; name?: string }) {
       answer(client.GET('/apis/{api_id}', { params: { path: { api_id: id } }, signal })),
   })
   return (
-    <Anchor component={Link} to="/apis/$apiId" params={{ apiId: id }} inherit>
+    <AnchorLink to="/apis/$apiId" params={{ apiId: id }} inherit>
       {name ?? api.data?.displayName ?? id}
-    </Anchor>
+    </AnchorLink>
   )
 }
 

@@ -1,6 +1,6 @@
-import { Alert, Anchor, Group, List, Stack, Text } from '@mantine/core'
+import { Alert, Group, List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { AnchorLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Countdown } from './countdown.tsx'
 import { aheadQuery, type Delivery } from './delivery-queries.ts'
@@ -79,14 +79,13 @@ function Blocker({ delivery }: { delivery: Delivery }) {
 
 function DeliveryLink({ delivery: { id, webhook, eventId, eventType } }: { delivery: Delivery }) {
   return (
-    <Anchor
-      component={Link}
+    <AnchorLink
       to="/webhooks/$webhookId/deliveries/$deliveryId"
       params={{ webhookId: webhook, deliveryId: id }}
       search={{ eventId }}
       size="sm"
     >
       <TypeName name={eventType} /> {id.slice(0, 8)}
-    </Anchor>
+    </AnchorLink>
   )
 }

@@ -1,6 +1,6 @@
-import { Anchor, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { AnchorLink } from '../../parts/links.tsx'
 import { webhookOfQuery } from './delivery-queries.ts'
 
 /** A link to a webhook with its name. */
@@ -13,14 +13,13 @@ export function WebhookLink({ id }: { id: string }) {
       </Text>
     )
   return (
-    <Anchor
-      component={Link}
+    <AnchorLink
       to="/webhooks/$webhookId"
       params={{ webhookId: id }}
       inherit
       style={{ overflowWrap: 'anywhere' }}
     >
       {webhook.data?.displayName ?? id}
-    </Anchor>
+    </AnchorLink>
   )
 }
