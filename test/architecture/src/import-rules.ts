@@ -23,7 +23,6 @@ const OWNERS = {
   '@mantine/core': 'services/console',
   '@mantine/hooks': 'services/console',
   '@mantine/notifications': 'services/console',
-  '@mantine/spotlight': 'services/console',
   '@opentelemetry/api': 'packages/tracing',
   '@opentelemetry/exporter-trace-otlp-http': 'packages/tracing',
   '@opentelemetry/exporter-trace-otlp-proto': 'packages/tracing',

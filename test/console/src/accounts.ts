@@ -18,7 +18,7 @@ export async function createAccount(role: string): Promise<Account> {
 }
 
 /** The Authorization header of a new login. */
-export async function logIn(username: string, password: string): Promise<string> {
+async function logIn(username: string, password: string): Promise<string> {
   const response = await as('', 'POST', '/login', { username, password })
   return response.headers.get('authorization') ?? ''
 }

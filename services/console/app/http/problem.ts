@@ -1,7 +1,7 @@
 import type { Schemas } from './schemas.ts'
 
 /** A field of a request body, e.g. `tags/0`, with what is wrong with it. */
-export interface FieldError {
+interface FieldError {
   field: string
   message: string
 }

@@ -11,7 +11,7 @@ interface Area {
 }
 
 /** The areas of the console, with the scope that each needs. */
-export const AREAS = [
+const AREAS = [
   { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
   { to: '/webhooks', label: 'Webhooks', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
   { to: '/deliveries', label: 'Deliveries', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
