@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { ApisPage } from './apis/list-page.tsx'
 import { readApiPageSearch } from './apis/page/search.ts'
 import { readApiSearch } from './apis/search.ts'
 import { readAuditSearch, readProofsSearch } from './audit/search.ts'
@@ -15,6 +16,7 @@ import { session } from './http/session.ts'
 import { readTokenSearch, readUserSearch } from './people/search.ts'
 import { areasOf } from './shell/areas.ts'
 import { NotFound, PageFailed, PagePending } from './shell/page-states.tsx'
+import { Shell } from './shell/shell.tsx'
 import { readSystemSearch } from './system/search.ts'
 import { readDeliverySearch, readOneDeliverySearch } from './webhooks/deliveries/search.ts'
 import { readNewWebhookSearch, readWebhookSearch, readWebhooksSearch } from './webhooks/search.ts'
@@ -31,14 +33,14 @@ const login = createRoute({
   component: lazyRouteComponent(() => import('./login/login-page.tsx'), 'LoginPage'),
 })
 
-/** All pages but the login. They are read on demand, so that the first one is small. */
+/** All pages but the login. The frame and the first page are in the first file, because one file is smaller than many. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
   beforeLoad({ location }) {
     if (!session.current()) throw redirect({ to: '/login', search: { next: location.href } })
   },
-  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+  component: Shell,
 })
 
 const home = createRoute({
@@ -56,7 +58,7 @@ const apis = createRoute({
   getParentRoute: () => inside,
   path: '/apis',
   validateSearch: readApiSearch,
-  component: lazyRouteComponent(() => import('./apis/list-page.tsx'), 'ApisPage'),
+  component: ApisPage,
 })
 
 const newApi = createRoute({
