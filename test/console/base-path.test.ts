@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { expect, onTestFinished } from 'vitest'
-import { signIn, test } from './src/browser.ts'
+import { signInByForm, test } from './src/browser.ts'
 
 test('under BASE_PATH an address opens after the login, navigates and survives a reload', async ({
   page,
@@ -18,7 +18,7 @@ test('under BASE_PATH an address opens after the login, navigates and survives a
   page.on('request', sent => {
     if (!sent.url().startsWith(`${service.url}/`)) outside.push(sent.url())
   })
-  await signIn(page, `${service.url}/console/webhooks`, 'admin', service.password)
+  await signInByForm(page, `${service.url}/console/webhooks`, 'admin', service.password)
   await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
   expect(new URL(page.url()).pathname).toBe('/manage/console/webhooks')
   await page.getByRole('link', { name: 'APIs' }).click()

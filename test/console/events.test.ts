@@ -188,7 +188,6 @@ test('a feed whose events were removed offers to begin with the oldest one', asy
   await signIn(page, '/events?after=gone')
   await page.getByRole('button', { name: 'Continue with the oldest event' }).click()
   await page.getByRole('option').first().waitFor()
-  await isLive(page)
 })
 
 test('an unknown event type in the URL is named', async ({ page }) => {

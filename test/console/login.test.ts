@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { type Account, as, createAccessToken, createAccount } from './src/accounts.ts'
-import { checkPage, request, signIn, test, url } from './src/browser.ts'
+import { checkPage, request, signInByForm, test, url } from './src/browser.ts'
 
 const inputs = (page: Page) => ({
   username: page.getByRole('textbox', { name: 'User name' }),
@@ -10,7 +10,7 @@ const inputs = (page: Page) => ({
   submit: page.getByRole('button', { name: 'Sign in' }),
 })
 const signInAs = (page: Page, { username, password }: Account, path?: string) =>
-  signIn(page, path, username, password)
+  signInByForm(page, path, username, password)
 
 async function signInWithToken(page: Page, token: string, path = '/apis') {
   await page.goto(`${url}/console${path}`)
@@ -33,13 +33,13 @@ const apisListed = (page: Page) =>
 const keptSession = (page: Page) => page.evaluate(() => sessionStorage.getItem('gantry.session') ?? '')
 
 test('an address below the console opens after the login', async ({ page }) => {
-  await signIn(page, '/webhooks')
+  await signInByForm(page, '/webhooks')
   expect(new URL(page.url()).pathname).toBe('/console/webhooks')
   await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
 })
 
 test('the filters in an address survive the login', async ({ page }) => {
-  await signIn(page, '/apis?search=google')
+  await signInByForm(page, '/apis?search=google')
   expect(await search(page).inputValue()).toBe('google')
 })
 
@@ -50,7 +50,7 @@ test('the address of the login opens the console for a session that exists', asy
 
 test('the login opens no page of another site', async ({ page }) => {
   for (const next of ['https://example.com', '//example.com', '/\\example.com']) {
-    await signIn(page, `/login?next=${encodeURIComponent(next)}`)
+    await signInByForm(page, `/login?next=${encodeURIComponent(next)}`)
     expect(new URL(page.url()).origin).toBe(url)
     await page.evaluate(() => sessionStorage.clear())
   }
@@ -108,7 +108,7 @@ test.for([
 })
 
 test('the token is in the session storage of the tab and nowhere else', async ({ page }) => {
-  await signIn(page, '/apis')
+  await signInByForm(page, '/apis')
   const { token } = JSON.parse(await keptSession(page))
   expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
   expect(await page.context().cookies()).toEqual([])
@@ -128,7 +128,7 @@ test('five minutes before its end a dialog asks for the password and continues w
   page,
 }) => {
   await page.clock.install()
-  await signIn(page)
+  await signInByForm(page)
   await search(page).fill('google')
   const before = await keptSession(page)
   await page.clock.fastForward('54:00')
@@ -148,7 +148,7 @@ test('five minutes before its end a dialog asks for the password and continues w
 
 test('the dialog before the end can be postponed; after the end it cannot', async ({ page }) => {
   await page.clock.install()
-  await signIn(page)
+  await signInByForm(page)
   await page.clock.fastForward('55:30')
   await dialog(page).getByLabel('Password of admin').press('Escape')
   await dialog(page).waitFor({ state: 'detached' })
@@ -233,7 +233,7 @@ test('a user without access to any area is told so and can sign in with other cr
   page,
 }) => {
   const account = await createAccount('NO_ACCESS')
-  await signIn(page, '/', account.username, account.password)
+  await signInByForm(page, '/', account.username, account.password)
   await page.getByRole('heading', { name: 'You have no access to any area' }).waitFor()
   await page.getByText('with the role NO_ACCESS').waitFor()
   await checkPage(page, 'no-area')

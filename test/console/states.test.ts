@@ -105,7 +105,7 @@ async function openForm(page: Page) {
     active: false,
     eventTypes: ['API_CREATED'],
   })
-  await page.goto(new URL(`/console/webhooks/${id}?edit=true`, page.url()).href)
+  await page.goto(new URL(`/console/webhooks/${id}/edit`, page.url()).href)
   const form = page.getByRole('form', { name: 'Edit the webhook' })
   await form.waitFor()
   return { id, form }

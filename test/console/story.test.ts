@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
-import { request, signIn, test } from './src/browser.ts'
+import { request, signInByForm, test } from './src/browser.ts'
 import { openReceiver } from './src/receiver.ts'
 
 /** Nothing listens on this port. */
@@ -30,7 +30,7 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   })
   const login = { username: `nora-${run}`, password: randomUUID() }
   await create('/users', { ...login, displayName: 'Nora New', role: 'USER' })
-  await signIn(page, '/apis', login.username, login.password)
+  await signInByForm(page, '/apis', login.username, login.password)
 
   // The user remembers a word of the description.
   const open = async (words: string) => {

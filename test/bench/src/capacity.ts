@@ -11,10 +11,10 @@ import { inFolder, restingAt, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi, seed } from './sample-apis.ts'
 
-const APIS = 5_000
-const READS = 20_000
+const APIS = 2_000
+const READS = 10_000
 const LISTS = 300
-const DELIVERIES = 5_000
+const DELIVERIES = 2_000
 const CONNECTIONS = 16
 /** The substitute of MongoDB sorts slowly, so lists are read with few connections while there are few APIs. */
 const LIST_CONNECTIONS = 2

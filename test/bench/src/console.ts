@@ -11,6 +11,8 @@ import { quantile } from './statistics.ts'
 const APIS = 100_000
 const ROUNDS = 10
 const FRAMES = 600
+/** Pixels of ten rows. */
+const STEP = 600
 const INTERACTIVE_MS = 1_000
 const FRAME_MS = 16
 
@@ -34,7 +36,7 @@ export function webConsole(): Promise<Figure[]> {
       await page.goto(`${address}/apis`)
       await grid(page).getByRole('row').nth(5).waitFor()
       progress('(n) scrolling')
-      const { frames } = await scrollThrough(page, FRAMES)
+      const { frames } = await scrollThrough(page, STEP, FRAMES)
       return [
         figure('until the first page is interactive', quantile(opened, 0.95), INTERACTIVE_MS),
         figure('between two frames while it scrolls', quantile(frames, 0.95), FRAME_MS),

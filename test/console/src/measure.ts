@@ -21,25 +21,32 @@ export async function untilInteractive(page: Page, console: string): Promise<num
   return performance.now() - startedAt
 }
 
-/** Scrolls the catalogue, ten rows in each frame. @param frames the most frames; default: to the last row */
-export const scrollThrough = (page: Page, frames = Number.MAX_SAFE_INTEGER): Promise<Scrolled> =>
-  grid(page).evaluate(async (element, most) => {
-    const { requestAnimationFrame } = globalThis as unknown as {
-      requestAnimationFrame(callback: (now: number) => void): void
-    }
-    const frame = () => new Promise<number>(resolve => requestAnimationFrame(resolve))
-    const scrolled = { frames: [] as number[], mostRows: 0 }
-    element.scrollTop = 0
-    let before = await frame()
-    while (
-      scrolled.frames.length < most &&
-      element.scrollTop + element.clientHeight < element.scrollHeight - 1
-    ) {
-      element.scrollTop += 600
-      const now = await frame()
-      scrolled.frames.push(now - before)
-      scrolled.mostRows = Math.max(scrolled.mostRows, element.querySelectorAll('[role=row]').length)
-      before = now
-    }
-    return scrolled
-  }, frames)
+/** Scrolls the catalogue. @param step pixels in each frame @param frames the most frames; default: to the last row */
+export const scrollThrough = (
+  page: Page,
+  step: number,
+  frames = Number.MAX_SAFE_INTEGER,
+): Promise<Scrolled> =>
+  grid(page).evaluate(
+    async (element, { step, frames }) => {
+      const { requestAnimationFrame } = globalThis as unknown as {
+        requestAnimationFrame(callback: (now: number) => void): void
+      }
+      const frame = () => new Promise<number>(resolve => requestAnimationFrame(resolve))
+      const scrolled = { frames: [] as number[], mostRows: 0 }
+      element.scrollTop = 0
+      let before = await frame()
+      while (
+        scrolled.frames.length < frames &&
+        element.scrollTop + element.clientHeight < element.scrollHeight - 1
+      ) {
+        element.scrollTop += step
+        const now = await frame()
+        scrolled.frames.push(now - before)
+        scrolled.mostRows = Math.max(scrolled.mostRows, element.querySelectorAll('[role=row]').length)
+        before = now
+      }
+      return scrolled
+    },
+    { step, frames },
+  )
