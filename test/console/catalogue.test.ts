@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { checkPage, request, signIn, test, url } from './src/browser.ts'
 import { grid, type Scrolled, scrollThrough, untilInteractive } from './src/measure.ts'
 
-const KIB = 1024
+const KB = 1_000
 
 const rows = (page: Page) => grid(page).getByRole('row')
 const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search APIs' })
@@ -33,8 +33,8 @@ test('the first page takes at most 250 KB gzipped', async ({ signedIn: page }) =
   await rows(page).nth(5).waitFor()
   const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
   // Less would mean that the files came from a cache.
-  expect(total).toBeGreaterThan(100 * KIB)
-  expect(total).toBeLessThanOrEqual(250 * KIB)
+  expect(total).toBeGreaterThan(100 * KB)
+  expect(total).toBeLessThanOrEqual(250 * KB)
 })
 
 test('the first page is interactive within 3 s on a processor that is 4 times slower', async ({
