@@ -19,6 +19,7 @@ const CONNECTIONS = 16
 /** The substitute of MongoDB sorts slowly, so lists are read with few connections while there are few APIs. */
 const LIST_CONNECTIONS = 2
 const POLL_MS = 100
+const IDLE_MS = 20_000
 const FILES = ['events.db', 'read-models.db', 'messages.db']
 
 /**
@@ -54,13 +55,13 @@ async function processes(folder: string): Promise<Figure[]> {
     const figures = [
       { name: '(m) memory of an idle process', reached: inMegabytes(idle), target: '', met: undefined },
     ]
+    let resting: ByProcess = new Map()
+    /** Without what the process would have used anyway. */
     const measured = async (name: string, count: number, work: () => Promise<unknown>) => {
       progress(`(m) ${name}`)
-      const before = await usedBy(running)
-      await work()
-      const after = await usedBy(running)
+      const { used, elapsedMs } = await usedDuring(running, work)
       const each = new Map(
-        [...after].map(([process, used]) => [process, (used - (before.get(process) ?? 0)) / count]),
+        [...used].map(([process, own]) => [process, (own - (resting.get(process) ?? 0) * elapsedMs) / count]),
       )
       figures.push({
         name: `(m) processor time, ${name}`,
@@ -82,6 +83,14 @@ async function processes(folder: string): Promise<Figure[]> {
       if (status !== 200) throw new Error(`GET ${path} answered ${status}`)
     }
     await atOnce(500, create)
+    const idleTime = await usedDuring(running, () => setTimeout(IDLE_MS))
+    resting = new Map([...idleTime.used].map(([process, own]) => [process, own / idleTime.elapsedMs]))
+    figures.push({
+      name: '(m) processor time of an idle process',
+      reached: `${shownBy(resting, share => (share / 10).toFixed(1))} % of a core`,
+      target: '',
+      met: undefined,
+    })
     await measured('list of ten APIs', LISTS, () =>
       atOnce(LISTS, n => read(`/apis?page=${1 + (n % 20)}`), LIST_CONNECTIONS),
     )
@@ -160,7 +169,19 @@ async function ofEach(
   return measured
 }
 
-const usedBy = (running: RunningCluster) => ofEach(running, restingAt)
+/** Microseconds of processor time that each process uses from rest to rest. */
+async function usedDuring(
+  running: RunningCluster,
+  work: () => Promise<unknown>,
+): Promise<{ used: ByProcess; elapsedMs: number }> {
+  const before = await ofEach(running, restingAt)
+  const startedAt = performance.now()
+  await work()
+  const after = await ofEach(running, restingAt)
+  const used = new Map([...after].map(([process, total]) => [process, total - (before.get(process) ?? 0)]))
+  return { used, elapsedMs: performance.now() - startedAt }
+}
+
 const memoryOf = (running: RunningCluster) =>
   ofEach(running, async pid => {
     const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
