@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
+import { buildConsole } from '@gantry/console/build'
 import { SettingsRefused } from '@gantry/service-kit'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type ClusterSettings, readClusterSettings } from './settings.ts'
@@ -56,7 +57,8 @@ function show({ url, processes }: Cluster, seconds: number): void {
   say('')
   for (const line of table(processes)) say(`  ${line}`)
   say('')
-  say(`The gateway answers at ${url} (after ${seconds.toFixed(1)} s)`)
+  say(`The gateway answers at ${url}/console (after ${seconds.toFixed(1)} s)`)
+  say(`  REST interface ${url}`)
   say(`  username       ${username}`)
   say(`  password       ${password}`)
   say(`  documentation  ${url}/docs`)
@@ -72,6 +74,8 @@ const { signal } = stopping
 try {
   const cluster = await startCluster({ settings, replicas, gateways, environment: process.env, say, signal })
   show(cluster, (performance.now() - startedAt) / 1_000)
+  // Until then the gateway says that the console is being built.
+  buildConsole().catch(error => say(`cannot build the web console: ${error.message}`))
   if (!signal.aborted) await once(signal, 'abort')
   await cluster.stop()
 } catch (error) {
