@@ -10,7 +10,6 @@ export default {
   test: {
     ...test,
     include: [
-      'journeys/reading.journey.ts',
       'journeys/conformance.journey.ts',
       'journeys/*.soak.ts',
       'notifier.test.ts',
