@@ -11,14 +11,15 @@ import { entryAt, useEntries } from './entries.ts'
 import { ExportDialog } from './export-dialog.tsx'
 import { Filters } from './filters.tsx'
 import { EntryList } from './list.tsx'
-import { type AuditSearch, filtersOf } from './search.ts'
+import { type AuditSearch, filtersOf, readAuditSearch } from './search.ts'
 import { AuditTabs } from './tabs.tsx'
 
 const route = getRouteApi('/inside/audit')
 
 /** The changes of resources, with filters, differences and export. */
 export function AuditPage() {
-  const search = route.useSearch()
+  // The router also passes on what the route has left out.
+  const search = readAuditSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const [exporting, setExporting] = useState(false)
   const cache = useQueryClient()

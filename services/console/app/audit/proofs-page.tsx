@@ -23,13 +23,15 @@ import { Properties, Property } from '../parts/properties.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { type DayRoot, type Proofs, proofsPage } from './proofs.ts'
 import { save } from './save.ts'
+import { readProofsSearch } from './search.ts'
 import { AuditTabs } from './tabs.tsx'
 
 const route = getRouteApi('/inside/audit/proofs')
 
 /** What proves the audit log: the signed roots of days, and the head of the chain. */
 export function ProofsPage() {
-  const { page = 1 } = route.useSearch()
+  // The router also passes on what the route has left out.
+  const { page = 1 } = readProofsSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const newest = useQuery(proofsPage(1))
   const shown = useQuery({ ...proofsPage(page), placeholderData: keepPreviousData })

@@ -41,9 +41,12 @@ export function readAuditSearch(search: Record<string, unknown>): AuditSearch {
   }
   for (const name of ['from', 'to', 'at'] as const) {
     const value = search[name]
-    if (typeof value === 'string' && !Number.isNaN(Date.parse(value))) found[name] = value
+    // The service takes complete times only, with a zone.
+    if (typeof value === 'string' && !Number.isNaN(Date.parse(value)))
+      found[name] = new Date(value).toISOString()
   }
-  if (typeof search.sort === 'string' && search.sort in SORTS) found.sort = search.sort as AuditSort
+  if (typeof search.sort === 'string' && Object.hasOwn(SORTS, search.sort))
+    found.sort = search.sort as AuditSort
   return found
 }
 

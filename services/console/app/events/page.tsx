@@ -12,14 +12,15 @@ import { EventDetail } from './detail.tsx'
 import type { Feed, FeedState } from './feed.ts'
 import { Filters } from './filters.tsx'
 import { EventList } from './list.tsx'
-import { type EventsSearch, readOf } from './search.ts'
+import { type EventsSearch, readEventsSearch, readOf } from './search.ts'
 import { useFeed } from './use-feed.ts'
 
 const route = getRouteApi('/inside/events')
 
 /** The public events as they happen, from a chosen place on. */
 export function EventsPage() {
-  const search = route.useSearch()
+  // The router also passes on what the route has left out.
+  const search = readEventsSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const [round, setRound] = useState(0)
   const { feed, state } = useFeed(readOf(search), round)

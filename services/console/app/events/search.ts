@@ -35,12 +35,14 @@ export function readEventsSearch(search: Record<string, unknown>): EventsSearch 
   }
   for (const name of ['from', 'to'] as const) {
     const value = search[name]
-    if (typeof value === 'string' && !Number.isNaN(Date.parse(value))) found[name] = value
+    // The service takes complete times only, with a zone.
+    if (typeof value === 'string' && !Number.isNaN(Date.parse(value)))
+      found[name] = new Date(value).toISOString()
   }
   const types = typeof search.type === 'string' ? search.type.split(',') : search.type
   if (Array.isArray(types) && types.length > 0) found.type = types.map(String)
   const { since } = search
-  if (since === 'all' || (typeof since === 'string' && since in PERIODS))
+  if (since === 'all' || (typeof since === 'string' && Object.hasOwn(PERIODS, since)))
     found.since = since as Period | 'all'
   return found
 }

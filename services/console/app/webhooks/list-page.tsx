@@ -7,7 +7,7 @@ import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { WebhookTable } from './list-table.tsx'
 import { countsOf, listed, ROWS } from './listing.ts'
-import type { WebhookState } from './search.ts'
+import { readWebhooksSearch, type WebhookState } from './search.ts'
 import { STATES } from './state.ts'
 import { type Webhook, webhooksQuery } from './webhook-queries.ts'
 
@@ -66,7 +66,8 @@ function Guidance() {
 }
 
 function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
-  const search = route.useSearch()
+  // The router also passes on what the route has left out.
+  const search = readWebhooksSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const counts = countsOf(webhooks, search.search)
   const found = listed(webhooks, search)

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { AnchorLink } from '../parts/links.tsx'
 import { Time } from '../parts/time.tsx'
 import { latencyText, rateText, StateBadge } from './health.tsx'
-import type { WebhooksSearch } from './search.ts'
+import { readWebhooksSearch, type WebhooksSearch } from './search.ts'
 import type { Webhook } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks')
@@ -40,7 +40,8 @@ interface SortHeaderProps {
 }
 
 function SortHeader({ column, children }: SortHeaderProps) {
-  const search = route.useSearch()
+  // The router also passes on what the route has left out.
+  const search = readWebhooksSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const sorted = (search.sort ?? 'name') === column
   const direction = search.descending ? 'descending' : 'ascending'

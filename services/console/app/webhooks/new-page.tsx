@@ -7,13 +7,15 @@ import { answer, client } from '../http/client.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Creation } from './creation.tsx'
+import { readNewWebhookSearch } from './search.ts'
 import { eventTypesQuery } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks/new')
 
 /** Creates a webhook in steps. With an API in the URL, the event types of APIs are selected at the beginning. */
 export function NewWebhookPage() {
-  const { api: id = '' } = route.useSearch()
+  // The router also passes on what the route has left out.
+  const { api: id = '' } = readNewWebhookSearch({ ...route.useSearch() })
   const types = useQuery(eventTypesQuery)
   const api = useQuery({
     queryKey: ['apis', 'one', id, 'body'],

@@ -13,6 +13,7 @@ import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
 import { StateBadge } from './health.tsx'
 import { DeletedHistory, WebhookHistory } from './history.tsx'
 import { Overview } from './overview.tsx'
+import { readWebhookSearch } from './search.ts'
 import { type TaggedWebhook, webhookQuery } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks/$webhookId')
@@ -53,7 +54,8 @@ export function WebhookPage() {
 
 function WebhookTabs({ current }: { current: TaggedWebhook }) {
   const webhookId = current.body.id
-  const { tab = 'overview' } = route.useSearch()
+  // The router also passes on what the route has left out.
+  const { tab = 'overview' } = readWebhookSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   return (
     <Tabs

@@ -10,6 +10,7 @@ import { Attempts } from './attempts.tsx'
 import { DeliveryActions } from './delivery-actions.tsx'
 import { type Delivery, deliveryQuery, webhookOfQuery } from './delivery-queries.ts'
 import { Facts } from './facts.tsx'
+import { readOneDeliverySearch } from './search.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { TypeName } from './type-name.tsx'
 import { Waiting } from './waiting.tsx'
@@ -20,7 +21,8 @@ const route = getRouteApi('/inside/webhooks/$webhookId/deliveries/$deliveryId')
 /** A delivery: its event, its attempts, and what can be done about it. */
 export function DeliveryPage() {
   const { webhookId, deliveryId } = route.useParams()
-  const { eventId } = route.useSearch()
+  // The router also passes on what the route has left out.
+  const { eventId } = readOneDeliverySearch({ ...route.useSearch() })
   const read = useQuery(deliveryQuery(webhookId, deliveryId, eventId))
   return (
     <Stack>

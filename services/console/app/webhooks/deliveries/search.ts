@@ -43,8 +43,9 @@ export function readDeliverySearch({ status, eventType, eventId, api, from, to, 
     ...(typeof eventType === 'string' && eventType !== '' && { eventType }),
     ...(isUuid(eventId) && { eventId }),
     ...(isUuid(api) && { api }),
-    ...(isTime(from) && { from }),
-    ...(isTime(to) && { to }),
+    // The service takes complete times only, with a zone.
+    ...(isTime(from) && { from: new Date(from).toISOString() }),
+    ...(isTime(to) && { to: new Date(to).toISOString() }),
     ...(typeof page === 'number' && page > 1 && { page: Math.trunc(page) }),
   }
 }
