@@ -35,6 +35,8 @@ export function Creation({ api, types }: CreationProps) {
       const header = { 'Idempotency-Key': keys.for(body) }
       return answer(client.POST('/webhooks', { params: { header }, body }))
     },
+    // The answer has the secret, which is not kept in the cache.
+    gcTime: 0,
     onSuccess: () => {
       keys.done()
       queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })

@@ -33,7 +33,8 @@ export function SecretState({ webhook }: { webhook: Webhook }) {
           onClose={close}
           title="Rotate the signing secret?"
           action="Rotate"
-          onConfirm={() => rotation.mutateAsync()}
+          // Without a result: the dialog would keep the secret in the cache.
+          onConfirm={() => rotation.mutateAsync().then(() => undefined)}
           failed="The secret was not rotated"
         >
           <Text size="sm">

@@ -32,6 +32,8 @@ export function useRotation(webhookId: string) {
       const params = { path: { webhook_id: webhookId }, header }
       return answer(client.POST('/webhooks/{webhook_id}/rotateSecret', { params }))
     },
+    // The answer has the secret, which is not kept in the cache.
+    gcTime: 0,
     onSuccess: () => {
       keys.done()
       return readAgain()
