@@ -22,6 +22,7 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
       onClose={onClose}
       title="Export the audit log"
       closeOnClickOutside={!isRunning}
+      closeOnEscape={!isRunning}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
@@ -39,7 +40,7 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
         </Text>
         <ExportProgress state={state} filters={filters} />
         {state.kind === 'failed' && (
-          <ProblemPanel what="The export is incomplete" error={state.error} onRetry={() => resume(format)} />
+          <ProblemPanel what="The export is incomplete" error={state.error} onRetry={resume} />
         )}
         <Group justify="end">
           <Button variant="default" onClick={isRunning ? cancel : onClose}>

@@ -10,10 +10,12 @@ export type ExportState =
 export function useExport(filters: ExportFilters) {
   const [state, setState] = useState<ExportState>({ kind: 'none', so: NOTHING_RECEIVED })
   const running = useRef<AbortController>(undefined)
+  const begun = useRef<Format>('ndjson')
   useEffect(() => () => running.current?.abort(), [])
   const run = async (format: Format, begin: Received) => {
     const ending = new AbortController()
     running.current = ending
+    begun.current = format
     let so = begin
     setState({ kind: 'running', so })
     try {
@@ -33,8 +35,8 @@ export function useExport(filters: ExportFilters) {
   return {
     state,
     start: (format: Format) => run(format, NOTHING_RECEIVED),
-    /** Continues after the last part that is proven. */
-    resume: (format: Format) => run(format, state.so),
+    /** Continues after the last part that is proven, in the format of that part. */
+    resume: () => run(begun.current, state.so),
     cancel: () => running.current?.abort(),
   }
 }
