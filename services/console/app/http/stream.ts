@@ -32,10 +32,17 @@ export async function* chunksOf(
   silentMs: number,
 ): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
+  let silent = false
+  const giveUp = () => {
+    silent = true
+    // The read that waits ends as at the end of the body.
+    reader.cancel(SILENT).catch(() => {})
+  }
   try {
     for (;;) {
-      const timer = setTimeout(() => reader.cancel(SILENT).catch(() => {}), silentMs)
+      const timer = setTimeout(giveUp, silentMs)
       const { value } = await reader.read().finally(() => clearTimeout(timer))
+      if (silent) throw new RequestFailed(CUT_OFF)
       if (value === undefined) return
       yield value
     }
