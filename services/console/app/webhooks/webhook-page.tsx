@@ -36,7 +36,7 @@ export function WebhookPage() {
           </Title>
           {webhook.data && <StateBadge webhook={webhook.data.body} />}
         </Group>
-        {webhook.data && mayChange && <WebhookActions current={webhook.data} />}
+        {webhook.data && mayChange && <WebhookActions key={webhookId} current={webhook.data} />}
       </Group>
       {webhook.isPending && <Loading what="the webhook" />}
       {webhook.isError && (
@@ -47,7 +47,7 @@ export function WebhookPage() {
         />
       )}
       {isProblem(webhook.error, 'webhook-not-found') && <DeletedHistory webhookId={webhookId} />}
-      {webhook.data && <WebhookTabs current={webhook.data} />}
+      {webhook.data && <WebhookTabs key={webhookId} current={webhook.data} />}
     </Stack>
   )
 }

@@ -41,7 +41,7 @@ export function DeliveryPage() {
       {read.isError && (
         <ProblemPanel what="The delivery cannot be shown" error={read.error} onRetry={() => read.refetch()} />
       )}
-      {read.data && <Content delivery={read.data} />}
+      {read.data && <Content key={deliveryId} delivery={read.data} />}
     </Stack>
   )
 }
