@@ -9,6 +9,7 @@ import { session } from '../http/session.ts'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { UnsavedGuard } from '../parts/unsaved-guard.tsx'
 import { Created } from './created.tsx'
 import { type Draft, inputOf } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
@@ -26,22 +27,10 @@ interface CreationProps {
 export function Creation({ api, types }: CreationProps) {
   const { step = 'events' } = route.useSearch()
   const navigate = route.useNavigate()
-  const [draft, setDraft] = useState(() => firstDraft(api, types))
+  const [first] = useState(() => firstDraft(api, types))
+  const [draft, setDraft] = useState(first)
   const [refused, setRefused] = useState(false)
-  const keys = useIdempotencyKey()
-  const create = useMutation({
-    mutationFn: () => {
-      const body = inputOf(draft)
-      const header = { 'Idempotency-Key': keys.for(body) }
-      return answer(client.POST('/webhooks', { params: { header }, body }))
-    },
-    // The answer has the secret, which is not kept in the cache.
-    gcTime: 0,
-    onSuccess: () => {
-      keys.done()
-      queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })
-    },
-  })
+  const create = useCreation(draft)
   const goTo = (next: typeof step) =>
     navigate({ search: { api: api?.id, step: next === 'events' ? undefined : next } })
   const chosen = draft.eventTypes.length > 0
@@ -58,6 +47,7 @@ export function Creation({ api, types }: CreationProps) {
   const typesError = refused && !chosen ? 'select at least one' : fieldErrors(create.error).eventTypes
   return (
     <form onSubmit={submit}>
+      <UnsavedGuard unsaved={draft !== first && !create.data} />
       <Stepper
         active={active}
         onStepClick={index => goTo(index === 0 ? 'events' : 'endpoint')}
@@ -104,6 +94,23 @@ export function Creation({ api, types }: CreationProps) {
       </Stepper>
     </form>
   )
+}
+
+/** Creates the webhook. The answer has the secret, which is not kept in the cache. */
+function useCreation(draft: Draft) {
+  const keys = useIdempotencyKey()
+  return useMutation({
+    mutationFn: () => {
+      const body = inputOf(draft)
+      const header = { 'Idempotency-Key': keys.for(body) }
+      return answer(client.POST('/webhooks', { params: { header }, body }))
+    },
+    gcTime: 0,
+    onSuccess: () => {
+      keys.done()
+      queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })
+    },
+  })
 }
 
 /** Stays at the lower edge of the window while the step is longer than it. */
