@@ -42,7 +42,8 @@ export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }
   const unchanged = same(draft, base.draft)
   const follow = (stored: StoredUser) => {
     setBase(stored)
-    setDraft(stored.draft)
+    // What was typed while the form was being saved stays.
+    setDraft(current => (current === draft ? stored.draft : current))
   }
   // Nothing was typed: the form follows the record.
   if (unchanged && etag !== base.etag) follow({ draft: draftOf(user), etag })
