@@ -3,6 +3,7 @@ import type { Schemas } from '../http/schemas.ts'
 import { useAllowed, useSession } from '../http/session.ts'
 import { AnchorLink } from '../parts/links.tsx'
 import { Time } from '../parts/time.tsx'
+import { mayGrant } from './roles.ts'
 import { SortHeader } from './sort-header.tsx'
 import { UnlockButton } from './unlock-button.tsx'
 import { UserBadges } from './user-badges.tsx'
@@ -49,7 +50,9 @@ export function UsersTable({ users, sort, onSort }: UsersTableProps) {
 
 function UserRow({ user }: { user: Schemas['User'] }) {
   const mayWrite = useAllowed('USER_WRITE')
-  const own = useSession()?.user.id === user.id
+  const current = useSession()?.user
+  const own = current?.id === user.id
+  const mayUnlock = mayWrite && mayGrant(current?.role ?? 'NO_ACCESS', user.role)
   return (
     <Table.Tr>
       <Table.Td>
@@ -72,7 +75,7 @@ function UserRow({ user }: { user: Schemas['User'] }) {
       <Table.Td>
         <Group gap="xs">
           <UserBadges user={user} />
-          {mayWrite && user.lockedUntil && <UnlockButton user={user} />}
+          {mayUnlock && user.lockedUntil && <UnlockButton user={user} />}
         </Group>
       </Table.Td>
       <Table.Td>
