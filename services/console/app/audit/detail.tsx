@@ -1,4 +1,5 @@
 import { CloseButton, Group, Paper, Stack, Title } from '@mantine/core'
+import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copied.tsx'
 import { JsonText } from '../parts/json-text.tsx'
 import { AnchorLink } from '../parts/links.tsx'
@@ -69,12 +70,16 @@ function EntryProperties({ entry }: { entry: Entry }) {
 
 /** The page of a resource, and its events. */
 function ResourceLinks({ type, id }: { type: string; id: string }) {
+  const mayReadApis = useAllowed('API_READ')
+  const mayReadWebhooks = useAllowed('WEBHOOKS_READ')
   if (type === 'API')
     return (
       <>
-        <AnchorLink to="/apis/$apiId" params={{ apiId: id }} size="sm">
-          API
-        </AnchorLink>
+        {mayReadApis && (
+          <AnchorLink to="/apis/$apiId" params={{ apiId: id }} size="sm">
+            API
+          </AnchorLink>
+        )}
         <AnchorLink to="/events" search={{ api: id, since: 'all' }} size="sm">
           Events
         </AnchorLink>
@@ -83,9 +88,11 @@ function ResourceLinks({ type, id }: { type: string; id: string }) {
   if (type === 'WEBHOOK')
     return (
       <>
-        <AnchorLink to="/webhooks/$webhookId" params={{ webhookId: id }} size="sm">
-          Webhook
-        </AnchorLink>
+        {mayReadWebhooks && (
+          <AnchorLink to="/webhooks/$webhookId" params={{ webhookId: id }} size="sm">
+            Webhook
+          </AnchorLink>
+        )}
         <AnchorLink to="/events" search={{ webhook: id, since: 'all' }} size="sm">
           Events
         </AnchorLink>

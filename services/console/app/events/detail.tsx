@@ -1,6 +1,7 @@
 import { Button, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copied.tsx'
 import { JsonText } from '../parts/json-text.tsx'
 import { AnchorLink } from '../parts/links.tsx'
@@ -42,9 +43,11 @@ export function EventDetail({ event, onClose }: EventDetailProps) {
 function EventLinks({ event }: { event: FeedEvent }) {
   const api = apiOf(event)
   const webhook = webhookOf(event)
+  const mayReadApis = useAllowed('API_READ')
+  const mayReadWebhooks = useAllowed('WEBHOOKS_READ')
   return (
     <Group gap="xs" component="nav" aria-label="Of this event">
-      {api && (
+      {api && mayReadApis && (
         <Button
           size="compact-sm"
           variant="default"
@@ -53,7 +56,7 @@ function EventLinks({ event }: { event: FeedEvent }) {
           API
         </Button>
       )}
-      {webhook && (
+      {webhook && mayReadWebhooks && (
         <Button
           size="compact-sm"
           variant="default"
@@ -62,13 +65,15 @@ function EventLinks({ event }: { event: FeedEvent }) {
           Webhook
         </Button>
       )}
-      <Button
-        size="compact-sm"
-        variant="default"
-        renderRoot={props => <Link to="/deliveries" search={{ eventId: event.id }} {...props} />}
-      >
-        Deliveries
-      </Button>
+      {mayReadWebhooks && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          renderRoot={props => <Link to="/deliveries" search={{ eventId: event.id }} {...props} />}
+        >
+          Deliveries
+        </Button>
+      )}
       <Button
         size="compact-sm"
         variant="default"
