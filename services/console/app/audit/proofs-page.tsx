@@ -17,6 +17,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { INTERFACE_PATH } from '../http/place.ts'
 import { Copied } from '../parts/copied.tsx'
+import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { exactTime } from '../parts/local-time.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Properties, Property } from '../parts/properties.tsx'
@@ -57,7 +58,11 @@ export function ProofsPage() {
           <Title order={2} size="h4">
             Signed days
           </Title>
-          <Roots roots={shown.data.content} />
+          {isBeyondEnd(shown.data) ? (
+            <EmptyPage onFirst={() => navigate({ search: {} })} />
+          ) : (
+            <Roots roots={shown.data.content} />
+          )}
           {shown.data.totalPages > 1 && (
             <Pagination
               total={shown.data.totalPages}

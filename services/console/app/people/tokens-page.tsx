@@ -5,6 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
+import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Pages } from './pages.tsx'
@@ -46,10 +47,13 @@ export function TokensPage() {
           onRetry={() => void tokens.refetch()}
         />
       )}
-      {tokens.data?.content.length === 0 && (
+      {tokens.data?.totalElements === 0 && (
         <Empty title="You have no access token">
           <AnchorLink to="/tokens/new">Create the first one</AnchorLink>
         </Empty>
+      )}
+      {tokens.data && isBeyondEnd(tokens.data) && (
+        <EmptyPage onFirst={() => navigate({ search: { sort }, replace: true })} />
       )}
       {tokens.data && tokens.data.content.length > 0 && (
         <>

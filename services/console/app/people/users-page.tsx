@@ -6,6 +6,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { useAllowed } from '../http/session.ts'
+import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Pages } from './pages.tsx'
@@ -55,13 +56,14 @@ export function UsersPage() {
           onRetry={() => void users.refetch()}
         />
       )}
-      {users.data?.content.length === 0 && (
+      {users.data?.totalElements === 0 && (
         <Empty title="No user matches">
           <AnchorLink to="/users" search={{}}>
             Show all users
           </AnchorLink>
         </Empty>
       )}
+      {users.data && isBeyondEnd(users.data) && <EmptyPage onFirst={() => show({})} />}
       {users.data && users.data.content.length > 0 && (
         <>
           <UsersTable

@@ -3,6 +3,7 @@ import '../../more-styles.ts'
 import { Group, Pagination, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { EmptyPage, isBeyondEnd } from '../../parts/empty-page.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -38,7 +39,8 @@ export function DeliveryList({ webhookId }: { webhookId?: string }) {
           onRetry={() => list.refetch()}
         />
       )}
-      {list.data?.content.length === 0 && <NoDeliveries isFiltered={isFiltered} />}
+      {list.data?.totalElements === 0 && <NoDeliveries isFiltered={isFiltered} />}
+      {list.data && isBeyondEnd(list.data) && <EmptyPage onFirst={() => change({})} />}
       {list.data && list.data.content.length > 0 && (
         <>
           <DeliveryTable deliveries={list.data.content} showsWebhook={webhookId === undefined} />
