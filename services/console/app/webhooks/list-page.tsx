@@ -1,10 +1,11 @@
 import '../more-styles.ts'
-import { Button, Group, Pagination, SegmentedControl, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Box, Button, Group, Pagination, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
+import { TextFilter } from '../parts/text-filter.tsx'
 import { WebhookTable } from './list-table.tsx'
 import { countsOf, listed, ROWS } from './listing.ts'
 import { readWebhooksSearch, type WebhookState } from './search.ts'
@@ -81,15 +82,16 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
     navigate({ search: ({ page: _, ...previous }) => ({ ...previous, ...changes }), replace: true })
   return (
     <>
-      <Group>
-        <TextInput
-          type="search"
-          aria-label="Search webhooks"
-          placeholder="Name, URL or event type"
-          w={{ base: '100%', sm: 280 }}
-          defaultValue={search.search ?? ''}
-          onChange={event => filter({ search: event.currentTarget.value || undefined })}
-        />
+      <Group align="flex-end">
+        <Box w={{ base: '100%', sm: 280 }}>
+          <TextFilter
+            type="search"
+            label="Search webhooks"
+            placeholder="Name, URL or event type"
+            value={search.search}
+            onChange={text => filter({ search: text })}
+          />
+        </Box>
         <SegmentedControl
           aria-label="State"
           value={search.state ?? 'all'}
