@@ -5,6 +5,7 @@ import { type EventsSearch, PERIODS, periodOf } from './search.ts'
 
 /** The service sends something at least every 15 seconds. */
 const SILENT_MS = 40_000
+/** Longest time between two attempts, unless the service asks for a longer one. */
 const LONGEST_DELAY_MS = 10_000
 /** Received events are shown together, so that the list is drawn at most this often. */
 const DRAWN_MS = 100
@@ -205,7 +206,7 @@ function isFinal(error: unknown): boolean {
 
 function delayAfter(error: unknown, failures: number): number {
   const seconds = error === undefined ? undefined : asProblem(error).retryAfterSeconds
-  return Math.min(seconds ? seconds * 1_000 : 500 * 2 ** failures, LONGEST_DELAY_MS)
+  return seconds ? seconds * 1_000 : Math.min(500 * 2 ** failures, LONGEST_DELAY_MS)
 }
 
 /** Resolves when the feed is woken, after a time, or when the signal is aborted. */
