@@ -1,4 +1,5 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
+import { useState } from 'react'
 
 interface TimeFieldProps extends Omit<TextInputProps, 'value' | 'onChange' | 'type'> {
   /** ISO 8601; undefined without a time. */
@@ -13,18 +14,21 @@ const MINUTE_MS = 60_000
 
 /** A field for a date and a time of day in the time zone of the person. */
 export function TimeField({ value, onChange, ...props }: TimeFieldProps) {
+  // The text while it is not a time to report. The field keeps it, so that its year can be typed digit by digit.
+  const [unfinished, setUnfinished] = useState<string>()
   return (
     <TextInput
       {...props}
       type="datetime-local"
       step={1}
-      value={value === undefined ? '' : localText(value)}
+      value={unfinished ?? (value === undefined ? '' : localText(value))}
       onChange={event => {
         const typed = event.currentTarget.value
-        if (typed === '') return onChange(undefined)
-        const time = new Date(typed)
-        if (time.getFullYear() >= FIRST_YEAR) onChange(time.toISOString())
+        const isComplete = typed === '' || new Date(typed).getFullYear() >= FIRST_YEAR
+        setUnfinished(isComplete ? undefined : typed)
+        if (isComplete) onChange(typed === '' ? undefined : new Date(typed).toISOString())
       }}
+      onBlur={() => setUnfinished(undefined)}
     />
   )
 }
