@@ -77,8 +77,8 @@ export function ProofsPage() {
   )
 }
 
-/** How many records are proven by what. */
-function Status({ proofs: { content, head } }: { proofs: Proofs }) {
+/** How many records are proven by what, as far as the newest days tell. */
+function Status({ proofs: { content, head, last } }: { proofs: Proofs }) {
   const [newest] = content
   const broken = content.filter(({ valid }) => !valid)
   if (broken.length > 0)
@@ -98,6 +98,7 @@ function Status({ proofs: { content, head } }: { proofs: Proofs }) {
       {head.number > covered
         ? `The signed head covers ${newest ? 'the' : 'all'} ${(head.number - covered).toLocaleString('en')} records ${newest ? 'after them ' : ''}until their day is signed.`
         : 'There are no records after them.'}
+      {!last && ` The days before ${content.at(-1)?.day} are checked when their page below is shown.`}
     </Alert>
   )
 }
