@@ -188,3 +188,10 @@ test('a day whose root is not valid is named as broken, for the day and for its 
   await page.getByRole('alert', { name: 'The chain is broken' }).getByText('2026-11-21').waitFor()
   await checkPage(page, 'audit-broken')
 })
+
+test('values of a URL that the audit log cannot use are left out', async ({ page }) => {
+  await signIn(page, '/audit?sort=shoes,asc&from=soon&to=2999-01-01')
+  await entries(page).first().waitFor()
+  await page.goto(`${url}/console/audit/proofs?page=-1`)
+  await page.getByRole('heading', { name: 'Head of the chain' }).waitFor()
+})

@@ -195,3 +195,9 @@ test('an unknown event type in the URL is named', async ({ page }) => {
   const alert = page.getByRole('alert', { name: /The events cannot be read/ })
   await alert.getByText(/NO_SUCH_TYPE/).waitFor()
 })
+
+test('values of a URL that the feed cannot use are left out', async ({ page }) => {
+  await signIn(page, '/events?since=yesterday&from=soon&type=5')
+  await isLive(page)
+  expect(await page.getByRole('combobox', { name: 'Begin with' }).inputValue()).toBe('The last hour')
+})

@@ -235,3 +235,9 @@ test('an administrator cannot change a user above their own role', async ({ page
   await open(page, '/users/new')
   expect(await page.getByRole('radio', { name: 'GLOBAL_ADMIN' }).isDisabled()).toBe(true)
 })
+
+test('a page after the end of a list leads to the first one', async ({ signedIn: page }) => {
+  await open(page, '/users?page=999')
+  await page.getByRole('button', { name: 'Show the first page' }).click()
+  await page.getByRole('link', { name: 'admin', exact: true }).waitFor()
+})

@@ -432,3 +432,30 @@ test('the page of a webhook that does not exist says so', async ({ page }) => {
   await page.getByRole('alert', { name: /There is no such webhook/ }).waitFor()
   await checkPage(page, 'webhook-missing')
 })
+
+test('values of a URL that webhooks cannot use are left out', async ({ page }) => {
+  const { id, displayName } = await createWebhook()
+  await signIn(page, '/webhooks?sort=shoes&state=lost&search=5')
+  await page.getByRole('searchbox', { name: 'Search webhooks' }).fill(displayName)
+  await page.getByText('1 webhook', { exact: true }).waitFor()
+  await page.goto(`${url}/console/webhooks/${id}?tab=shoes`)
+  await page.getByRole('heading', { name: 'Signing secret' }).waitFor()
+})
+
+test('the search field of webhooks is empty after all webhooks are shown', async ({ page }) => {
+  await createWebhook()
+  await signIn(page, '/webhooks')
+  const field = page.getByRole('searchbox', { name: 'Search webhooks' })
+  await field.fill(randomUUID())
+  await page.getByRole('button', { name: 'Show all webhooks' }).click()
+  await expect.poll(() => field.inputValue()).toBe('')
+})
+
+test('a creation that is left asks before it discards what was typed', async ({ page }) => {
+  await signIn(page, '/webhooks/new')
+  await page.getByRole('button', { name: 'Continue' }).waitFor()
+  await page.getByRole('checkbox', { name: 'All event types of: APIs' }).check()
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).first().click()
+  await page.getByRole('button', { name: 'Keep editing' }).click()
+  await page.getByRole('checkbox', { name: 'All event types of: APIs', checked: true }).waitFor()
+})
