@@ -51,7 +51,7 @@ export function RolesDialog({ opened, onClose }: { opened: boolean; onClose: () 
         </Table>
       </Table.ScrollContainer>
       <Text size="sm" mt="md">
-        Nobody can give a role above their own, or change a user who has one. An access token may do at most
+        Users cannot give a role above their own, or change a user who has one. An access token may do at most
         what the role of its user allows.
       </Text>
     </Modal>

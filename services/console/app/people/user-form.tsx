@@ -32,8 +32,8 @@ async function put(id: string, draft: UserDraft, etag: string): Promise<StoredUs
 }
 
 /**
- * Changes a user. The form keeps the record that it was opened with: after a change by somebody else meanwhile, both changes
- * are compared.
+ * Changes a user. The form keeps the record that it was opened with. When another person has changed the user meanwhile, both
+ * changes are compared.
  */
 export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }) {
   const [base, setBase] = useState<StoredUser>({ draft: draftOf(user), etag })

@@ -21,7 +21,7 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
   const { body: webhook, etag } = current
   const update = useMutation({
     mutationFn: (active: boolean) => put(webhook.id, { ...updateOf(draftOf(webhook)), active }, etag),
-    // Also after a failure: somebody else may have changed it.
+    // Also after a failure: another person may have changed it.
     onSettled: readAgain,
     onSuccess: ({ active }) =>
       notifications.show({

@@ -8,13 +8,13 @@ import { webhookQuery } from './webhook-queries.ts'
 /** Reads everything about webhooks again, because it may have changed. */
 export const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
 
-/** Saves a webhook unless somebody else has changed it since it was read. @param etag of the state that was read */
+/** Saves a webhook unless it has changed since it was read. @param etag of the state that was read */
 export const put = (webhookId: string, update: Schemas['WebhookUpdate'], etag: string) => {
   const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
   return answer(client.PUT('/webhooks/{webhook_id}', { params, body: update }))
 }
 
-/** Deletes a webhook unless somebody else has changed it since it was read. */
+/** Deletes a webhook unless it has changed since it was read. */
 export const useDeletion = (webhookId: string) =>
   useMutation({
     mutationFn: (etag: string) => {
