@@ -412,6 +412,14 @@ test('the history shows the differences of each field, and the slider the state 
   await state.getByRole('row', { name: 'description First Second' }).waitFor()
 })
 
+test('a tab and a time that do not exist are left out of the address', async ({ page }) => {
+  const api = await makeApi()
+  await signIn(page, `/apis/${api.id}?tab=history&at=soon`)
+  await page.getByText('The API as it is now').waitFor()
+  await page.goto(`${url}/console/apis/${api.id}?tab=none`)
+  await page.getByRole('heading', { name: 'Details' }).waitFor()
+})
+
 test('a state of the past is restored after a confirmation that shows the differences', async ({ page }) => {
   const api = await makeApi({ description: 'First' })
   await request('PUT', `/apis/${api.id}`, change(api, { description: 'Second' }))

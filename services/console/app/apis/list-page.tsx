@@ -26,7 +26,8 @@ const route = getRouteApi('/inside/apis')
 
 /** The catalogue of APIs. Its whole state is in the URL. */
 export function ApisPage() {
-  const search = route.useSearch()
+  // The router also passes on what the route has left out.
+  const search = readApiSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const first = useFirstPage(listOf(search))
   const change = (next: ApiSearch, replace = false) =>

@@ -16,7 +16,7 @@ import { DetailsTab } from './details-tab.tsx'
 import { HistoryTab } from './history-tab.tsx'
 import { ApiImage } from './image.tsx'
 import { apiQuery } from './reads.ts'
-import type { Tab } from './search.ts'
+import { readApiPageSearch, type Tab } from './search.ts'
 import { VersionsTab } from './versions-tab.tsx'
 import { WebhooksTab } from './webhooks-tab.tsx'
 
@@ -81,7 +81,8 @@ function Header({ api, etag }: { api: Schemas['Api']; etag: string }) {
 }
 
 function ApiTabs({ api, etag }: { api: Schemas['Api']; etag: string }) {
-  const { tab = 'details' } = route.useSearch()
+  // The router also passes on what the route has left out.
+  const { tab = 'details' } = readApiPageSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const seesWebhooks = useAllowed('WEBHOOKS_READ')
   const choose = (chosen: string | null) =>

@@ -5,6 +5,7 @@ import type { Schemas } from '../../http/schemas.ts'
 import { HistoryList } from './history-list.tsx'
 import { PastState } from './past-state.tsx'
 import { historyQuery } from './reads.ts'
+import { readApiPageSearch } from './search.ts'
 import { TimeSlider } from './time-slider.tsx'
 
 const route = getRouteApi('/inside/apis/$apiId')
@@ -18,7 +19,8 @@ interface HistoryTabProps {
 /** How an API became what it is: its changes, and its state at any of them. */
 export function HistoryTab({ id, now }: HistoryTabProps) {
   const history = useInfiniteQuery(historyQuery(id))
-  const { at } = route.useSearch()
+  // The router also passes on what the route has left out.
+  const { at } = readApiPageSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const show = (time: string | undefined) =>
     navigate({
