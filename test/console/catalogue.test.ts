@@ -184,6 +184,16 @@ test('an empty result offers to clear the filters', async ({ page }) => {
   await checkPage(page, 'catalogue-empty')
   await page.getByRole('button', { name: 'Clear search and filters' }).click()
   await rows(page).nth(5).waitFor()
+  expect(await searchBox(page).inputValue()).toBe('')
+})
+
+test('the back button restores a search that was cleared', async ({ page }) => {
+  await signIn(page, '/apis?search=nothing-has-this-name')
+  await page.getByRole('button', { name: 'Clear search and filters' }).click()
+  await rows(page).nth(5).waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'No API matches' }).waitFor()
+  expect(await searchBox(page).inputValue()).toBe('nothing-has-this-name')
 })
 
 test('parts of the address that the list does not know are left out', async ({ page }) => {

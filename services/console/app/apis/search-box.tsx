@@ -19,7 +19,10 @@ export function SearchBox({ value, onChange, searching }: SearchBoxProps) {
   const [sent, setSent] = useState(value)
   if (seen !== value) {
     setSeen(value)
-    if (value !== sent) setText(value)
+    if (value !== sent) {
+      setText(value)
+      setSent(value)
+    }
   }
   const send = useDebouncedCallback((next: string) => {
     setSent(next)

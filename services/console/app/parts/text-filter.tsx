@@ -23,7 +23,10 @@ export function TextFilter({ label, value = '', onChange, placeholder, type, pro
   if (value !== seen) {
     setSeen(value)
     // The URL has changed otherwise, e.g. with the button "Back".
-    if (value !== sent) setTyped(value)
+    if (value !== sent) {
+      setTyped(value)
+      setSent(value)
+    }
   }
   const send = useDebouncedCallback((text: string) => {
     setSent(text)
