@@ -86,7 +86,7 @@ export function useRecords(current: Session, typed: string) {
       group: 'Users',
       label: displayName,
       detail: username,
-      path: `/users?search=${encodeURIComponent(username)}`,
+      path: `/users/${id}`,
     })),
   ]
   const searches = [apis, webhooks, users]
