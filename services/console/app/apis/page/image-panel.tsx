@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type DragEvent, useState } from 'react'
+import { type DragEvent, useRef, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
@@ -95,6 +95,12 @@ interface ImageActionsProps {
 
 function ImageActions({ api, uploading, onChoose }: ImageActionsProps) {
   const [deleting, setDeleting] = useState(false)
+  const reset = useRef<() => void>(null)
+  const choose = (file: File | null) => {
+    // Otherwise the browser would not report the same file again, e.g. after a failed upload.
+    reset.current?.()
+    if (file) onChoose(file)
+  }
   const queries = useQueryClient()
   const remove = async () => {
     await answer(client.DELETE('/apis/{api_id}/image', { params: { path: { api_id: api.id } } }))
@@ -106,7 +112,7 @@ function ImageActions({ api, uploading, onChoose }: ImageActionsProps) {
         Drop an image here: PNG, JPEG, GIF, WebP or SVG, at most 5 MiB.
       </Text>
       <Group>
-        <FileButton accept={TYPES.join(',')} onChange={file => file && onChoose(file)}>
+        <FileButton accept={TYPES.join(',')} resetRef={reset} onChange={choose}>
           {props => (
             <Button {...props} variant="default" loading={uploading}>
               {api.hasImage ? 'Replace image' : 'Choose image'}
