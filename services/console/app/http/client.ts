@@ -16,11 +16,14 @@ export const client = createClient<Paths>({ baseUrl: INTERFACE_PATH, fetch: auth
  * @throws RequestFailed without a response
  */
 export async function authorizedFetch(request: Request): Promise<Response> {
-  const token = session.current()?.token
+  const sender = session.current()
   const sentAt = performance.now()
-  const response = await send(request.clone(), token)
+  const response = await send(request.clone(), sender?.token)
   if (response.status === 403) void readSessionAgain(sentAt)
-  if (response.status !== 401 || !token) return response
-  if (!(await session.renewed(token))) return response
-  return send(request, session.current()?.token)
+  if (response.status !== 401 || !sender) return response
+  if (!(await session.renewed(sender.token))) return response
+  const renewed = session.current()
+  // Another person may have signed in meanwhile. The request is not theirs.
+  if (renewed?.user.id !== sender.user.id) return response
+  return send(request, renewed.token)
 }
