@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
@@ -11,10 +11,13 @@ const APP = join(CONSOLE, 'app')
 /** The folder of all builds. Its file `current` names the folder of the one that the gateway serves. */
 const BUILDS = join(ROOT, '.cache/console')
 const POINTER = join(BUILDS, 'current')
+/** Unfinished builds older than this were interrupted. */
+const INTERRUPTED_MS = 10 * 60 * 1_000
 
 /**
  * Builds the console unless its sources are built already, and makes the result the one that the gateway serves. An
- * interrupted build leaves the former one in place. Other builds are removed.
+ * interrupted build leaves the former one in place. Other builds are removed, but not those that another process may be
+ * writing.
  * @returns whether something was built
  * @throws an error of Vite when the sources do not compile
  */
@@ -27,9 +30,10 @@ export async function buildConsole(): Promise<boolean> {
   const unfinished = join(BUILDS, `${key}.${randomUUID()}`)
   await bundle(unfinished)
   await compress(join(unfinished, 'assets'))
-  await rename(unfinished, join(BUILDS, key)).catch(error => {
+  await rename(unfinished, join(BUILDS, key)).catch(async error => {
     // Another process has finished the same build.
     if (!existsSync(join(BUILDS, key, 'index.html'))) throw error
+    await rm(unfinished, { recursive: true, force: true })
   })
   await pointTo(key)
   await removeOthers(key)
@@ -108,5 +112,18 @@ async function pointTo(key: string): Promise<void> {
 
 async function removeOthers(key: string): Promise<void> {
   const others = (await readdir(BUILDS)).filter(name => name !== 'current' && name !== key)
-  await Promise.all(others.map(name => rm(join(BUILDS, name), { recursive: true, force: true })))
+  const remove = async (name: string) => {
+    const path = join(BUILDS, name)
+    if (isUnfinished(name) && (await isRecent(path))) return
+    await rm(path, { recursive: true, force: true })
+  }
+  await Promise.all(others.map(remove))
+}
+
+/** Whether a name has the random part that finished builds do not have. */
+const isUnfinished = (name: string) => name.includes('.')
+
+async function isRecent(path: string): Promise<boolean> {
+  const entry = await stat(path).catch(() => undefined)
+  return entry !== undefined && Date.now() - entry.mtimeMs < INTERRUPTED_MS
 }
