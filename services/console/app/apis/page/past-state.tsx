@@ -59,7 +59,7 @@ export function PastState({ id, at, now, onBack }: PastStateProps) {
         )}
         {past.data && (
           <>
-            <Restoration at={at} then={past.data} now={now} />
+            <Restoration at={at} then={past.data} now={now} ready={!past.isPlaceholderData} />
             <Fields then={past.data} now={now?.api} />
             <Versions id={id} at={at} />
             <Environments then={past.data} />
@@ -154,10 +154,12 @@ interface RestorationProps {
   at: string
   then: Api
   now: PastStateProps['now']
+  /** False while `then` is still the state of another time. */
+  ready: boolean
 }
 
 /** Offers to restore the fields that differ from today. */
-function Restoration({ at, then, now }: RestorationProps) {
+function Restoration({ at, then, now, ready }: RestorationProps) {
   const [open, setOpen] = useState(false)
   const allowed = useAllowed('API_WRITE')
   if (!now || !allowed) return null
@@ -171,7 +173,9 @@ function Restoration({ at, then, now }: RestorationProps) {
   return (
     <>
       <Group>
-        <Button onClick={() => setOpen(true)}>Restore this state</Button>
+        <Button disabled={!ready} onClick={() => setOpen(true)}>
+          Restore this state
+        </Button>
       </Group>
       {open && (
         <RestoreDialog api={now.api} etag={now.etag} at={at} onClose={() => setOpen(false)}>
