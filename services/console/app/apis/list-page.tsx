@@ -60,7 +60,9 @@ export function ApisPage() {
       <FacetBar search={search} onChange={change} />
       <ChosenFilters
         search={search}
-        ownerName={first.data?.content[0]?.ownerDisplayName ?? undefined}
+        ownerName={
+          first.data?.content.find(({ owner }) => owner === search.owner)?.ownerDisplayName ?? undefined
+        }
         onChange={change}
       />
       <Results first={first} search={search} onChange={change} />
