@@ -39,8 +39,8 @@ export function ApiPage() {
           {api.isError && (
             <ProblemPanel what="The page is not up to date" error={api.error} onRetry={() => api.refetch()} />
           )}
-          <Header api={api.data.body} etag={api.data.etag} />
-          <ApiTabs api={api.data.body} etag={api.data.etag} />
+          <Header key={`header ${apiId}`} api={api.data.body} etag={api.data.etag} />
+          <ApiTabs key={`tabs ${apiId}`} api={api.data.body} etag={api.data.etag} />
         </>
       )}
     </Stack>
