@@ -54,6 +54,7 @@ function UserSelect({ label, value, error, onChange }: OwnerFieldProps) {
   }))
   // A user that cannot be read, e.g. a deleted one, stays selected by its id.
   if (value !== '' && !users.has(value)) options.unshift({ value, label: value })
+  const chosen = options.find(option => option.value === value)?.label
   return (
     <Select
       label={label}
@@ -62,7 +63,8 @@ function UserSelect({ label, value, error, onChange }: OwnerFieldProps) {
       value={value || null}
       onChange={id => onChange(id ?? '')}
       searchable
-      onSearchChange={setSearch}
+      // The label of the chosen user is no search: the service finds no user by it.
+      onSearchChange={typed => setSearch(typed === chosen ? '' : typed)}
       // The service has searched already, in more fields than the label.
       filter={({ options: all }) => all}
       nothingFoundMessage={found.isFetching ? 'Searching' : 'No such user'}
