@@ -23,6 +23,8 @@ export async function continueSession(current: Session, secret: string): Promise
   const token = isByPassword(current) ? await tokenFor(current.user.username, secret) : tokenIn(secret)
   const next = await sessionOf(token)
   if (next.user.id !== current.user.id) throw new RequestFailed(otherUser(current, next))
+  // The person has signed out while the request was under way.
+  if (session.current()?.user.id !== current.user.id) return
   session.begin(next)
 }
 
