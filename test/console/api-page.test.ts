@@ -314,6 +314,19 @@ test('changes of two people to a version are compared', async ({ page }) => {
   expect(await request('GET', path)).toMatchObject({ description: 'Mine', status: 'RETIRED' })
 })
 
+test('a version that somebody changes meanwhile is not deleted', async ({ page }) => {
+  const api = await makeApi()
+  const version = await request('POST', `/apis/${api.id}/versions`, { name: '1.0' })
+  await signIn(page, `/apis/${api.id}?tab=versions`)
+  await page.getByRole('button', { name: 'Actions for version 1.0' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  const path = `/apis/${api.id}/versions/${version.id}`
+  await request('PUT', path, { name: '1.0', displayName: 'Theirs', status: 'ACTIVE' })
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete version' }).click()
+  await page.getByRole('alert', { name: 'It has changed since it was listed' }).waitFor()
+  expect(await request('GET', path)).toMatchObject({ displayName: 'Theirs' })
+})
+
 test('an API is deployed and undeployed, and the page follows the job', async ({ page }) => {
   const api = await makeApi()
   await signIn(page, `/apis/${api.id}?tab=deployments`)

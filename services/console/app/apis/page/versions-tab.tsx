@@ -2,6 +2,7 @@ import { Button, Code, Group, Menu, ScrollArea, Stack, Table, Text, Title } from
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client, tagged } from '../../http/client.ts'
+import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
@@ -129,6 +130,13 @@ function Actions({ version, allowed, onDo }: Omit<VersionTableProps, 'versions'>
   )
 }
 
+const CHANGED = {
+  status: 0,
+  code: 'changed-since-listed',
+  title: 'It has changed since it was listed',
+  detail: 'Close this dialog and look at the version first.',
+}
+
 function Dialog({ api, doing, onClose }: { api: string; doing: Doing | undefined; onClose: () => void }) {
   const queries = useQueryClient()
   if (!doing) return null
@@ -138,7 +146,13 @@ function Dialog({ api, doing, onClose }: { api: string; doing: Doing | undefined
   if (what === 'history') return <VersionHistoryDialog version={version} onClose={onClose} />
   const path = { api_id: api, version_id: version.id }
   const remove = async () => {
-    const { etag } = await tagged(client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } }))
+    const { body, etag } = await tagged(
+      client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } }),
+    )
+    if (body.updatedAt !== version.updatedAt) {
+      await readAgain(queries, api)
+      throw new RequestFailed(CHANGED)
+    }
     await answer(
       client.DELETE('/apis/{api_id}/versions/{version_id}', {
         params: { path, header: { 'If-Match': etag } },
