@@ -1,4 +1,5 @@
 import { Button, Code, CopyButton, Group } from '@mantine/core'
+import { hasClipboard } from './clipboard.ts'
 
 /** A value that machines read, with a button that copies it. @param what names it, e.g. "trace id" */
 export function Copied({ value, what }: { value: string; what: string }) {
@@ -12,8 +13,9 @@ export function Copied({ value, what }: { value: string; what: string }) {
   )
 }
 
-/** Copies a value. @param what names it, e.g. "payload" */
+/** Copies a value; absent where nothing can be copied. @param what names it, e.g. "payload" */
 export function CopyValue({ value, what }: { value: string; what: string }) {
+  if (!hasClipboard) return null
   return (
     <CopyButton value={value}>
       {({ copied, copy }) => (

@@ -1,4 +1,5 @@
 import { Box, Button, Code, CopyButton, Group, TextInput } from '@mantine/core'
+import { hasClipboard } from './clipboard.ts'
 
 /** A value to be copied with a button. It can also be selected, for browsers without access to the clipboard. */
 export function CopyableValue({
@@ -41,6 +42,7 @@ export function CodeBlock({ label, text, maxHeight }: { label: string; text: str
 }
 
 function Copy({ what, value, size = 'sm' }: { what: string; value: string; size?: string }) {
+  if (!hasClipboard) return null
   return (
     <CopyButton value={value} timeout={2_000}>
       {({ copied, copy }) => (
