@@ -354,6 +354,18 @@ test('Space, Shift and Ctrl+A select rows with the keyboard, and Enter opens one
   await page.waitForURL(`**/console/apis/${first?.id}`)
 })
 
+test('rows of an earlier search are not selected with the loaded ones', async ({ signedIn: page }) => {
+  const count = page.getByRole('status')
+  await searchBox(page).fill('google')
+  await count.getByText(/ APIs match$/).waitFor()
+  await searchBox(page).fill('')
+  await count.getByText(/ APIs$/).waitFor()
+  await rows(page).nth(5).waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('Control+a')
+  await count.getByText('100 selected').waitFor()
+})
+
 test('a person who may only read has no checkboxes and no button to create', async ({ page }) => {
   await request('POST', '/users', {
     username: 'catalogue-reader',

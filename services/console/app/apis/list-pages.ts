@@ -1,5 +1,12 @@
 import { useThrottledValue } from '@mantine/hooks'
-import { keepPreviousData, type QueryClient, queryOptions, useQueries, useQuery } from '@tanstack/react-query'
+import {
+  hashKey,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  useQueries,
+  useQuery,
+} from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
 import type { Api, ApiList } from './search.ts'
 
@@ -63,7 +70,13 @@ export function useRows(list: ApiList, firstRow: number, lastRow: number): Loade
 }
 
 /** All rows of a list that have been read. */
-export const readPages = (client: QueryClient, list: ApiList): Api[] =>
-  client
-    .getQueriesData<{ content: Api[] }>({ queryKey: ['apis', 'page', list] })
+export function readPages(client: QueryClient, list: ApiList): Api[] {
+  const hash = hashKey([list])
+  return client
+    .getQueriesData<{ content: Api[] }>({
+      queryKey: ['apis', 'page'],
+      // A list as a part of the key would also match the lists with further filters.
+      predicate: ({ queryKey }) => hashKey([queryKey[2]]) === hash,
+    })
     .flatMap(([, data]) => data?.content ?? [])
+}
