@@ -9,11 +9,7 @@ export default {
   ...config,
   test: {
     ...test,
-    include: [
-      'journeys/conformance.journey.ts',
-      'journeys/*.soak.ts',
-      'notifier.test.ts',
-    ],
+    include: ['journeys/conformance.journey.ts', 'journeys/*.soak.ts', 'notifier.test.ts'],
     env: {
       HISTORIES: process.env.HISTORIES ?? '50',
       PAIRS: process.env.PAIRS ?? '3000',
