@@ -66,7 +66,7 @@ test('an interrupted backup ends the copies of the service and leaves no file', 
 })
 
 test('one backup is taken at a time, and that of a killed command is ended', async () => {
-  const { data, backup, apart, bus, copied } = await runningService(500)
+  const { data, backup, apart, bus, copied } = await runningService(3_000)
   const killed = join(data, '..')
   const copy = { folder: killed, events: 'events.db', userKeys: 'user-keys.db' }
   await askForCopies(bus, 'killed', copy)
