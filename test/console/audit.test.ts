@@ -29,13 +29,13 @@ test('an entry shows the old and the new value of each changed field, and what p
   await entries(page).filter({ hasText: 'API_UPDATED' }).click()
   const entry = page.getByRole('region', { name: 'Selected entry' })
   const change = entry.getByRole('listitem').filter({ hasText: 'displayName' })
-  expect(await change.locator('del').textContent()).toContain('Before')
-  expect(await change.locator('ins').textContent()).toContain('After')
+  await expect.poll(() => change.locator('del').textContent()).toContain('Before')
+  await expect.poll(() => change.locator('ins').textContent()).toContain('After')
   expect(await entry.getByRole('listitem').filter({ hasText: 'tags' }).count()).toBe(0)
   await entry.getByText('Not covered by a signed day yet').waitFor()
-  expect(await entry.getByRole('link', { name: 'API', exact: true }).getAttribute('href')).toBe(
-    `/console/apis/${api.id}`,
-  )
+  await expect
+    .poll(() => entry.getByRole('link', { name: 'API', exact: true }).getAttribute('href'))
+    .toBe(`/console/apis/${api.id}`)
   await checkPage(page, 'audit')
 })
 
@@ -52,7 +52,7 @@ test('the filters of the audit log and the selected entry survive a reload', asy
   await page.getByText('1 entry', { exact: true }).waitFor()
   const entry = page.getByRole('region', { name: 'Selected entry' })
   await entry.getByRole('heading', { name: 'API_CREATED' }).waitFor()
-  expect(await page.getByRole('combobox', { name: 'Action' }).inputValue()).toBe('API_CREATED')
+  await expect.poll(() => page.getByRole('combobox', { name: 'Action' }).inputValue()).toBe('API_CREATED')
   const query = new URL(page.url()).searchParams
   expect([query.get('resource'), query.get('user')]).toEqual([api.id, 'admin'])
 })
@@ -65,7 +65,7 @@ test('all entries can be reached while few are in the page', async ({ page }) =>
   const total = Number(await last.getAttribute('aria-setsize'))
   expect(total).toBeGreaterThan(2_600)
   await page.locator(`[aria-posinset="${total}"]`).getByText('API_').waitFor()
-  expect(await entries(page).count()).toBeLessThan(60)
+  await expect.poll(() => entries(page).count()).toBeLessThan(60)
 })
 
 /** Exports with the dialog. */
@@ -157,7 +157,7 @@ test('the page of proofs shows what the head of the chain covers, and saves it',
   await page.getByRole('button', { name: 'Save the head' }).click()
   const { head } = JSON.parse(await textOf(await download))
   await page.getByText(`Record ${head.number}, position`).waitFor()
-  expect(await page.getByText(head.chainHash, { exact: true }).count()).toBe(1)
+  await expect.poll(() => page.getByText(head.chainHash, { exact: true }).count()).toBe(1)
   await checkPage(page, 'audit-proofs')
 })
 

@@ -40,7 +40,7 @@ test('an address below the console opens after the login', async ({ page }) => {
 
 test('the filters in an address survive the login', async ({ page }) => {
   await signInByForm(page, '/apis?search=google')
-  expect(await search(page).inputValue()).toBe('google')
+  await expect.poll(() => search(page).inputValue()).toBe('google')
 })
 
 test('the address of the login opens the console for a session that exists', async ({ signedIn: page }) => {
@@ -59,11 +59,11 @@ test('the login opens no page of another site', async ({ page }) => {
 test('password managers recognise the fields of the login', async ({ page }) => {
   await page.goto(`${url}/console`)
   const { username, password, token } = inputs(page)
-  expect(await username.getAttribute('autocomplete')).toBe('username')
-  expect(await password.getAttribute('autocomplete')).toBe('current-password')
-  expect(await password.getAttribute('type')).toBe('password')
+  await expect.poll(() => username.getAttribute('autocomplete')).toBe('username')
+  await expect.poll(() => password.getAttribute('autocomplete')).toBe('current-password')
+  await expect.poll(() => password.getAttribute('type')).toBe('password')
   await page.getByText('Access token', { exact: true }).click()
-  expect(await token.getAttribute('autocomplete')).toBe('off')
+  await expect.poll(() => token.getAttribute('autocomplete')).toBe('off')
   await checkPage(page, 'login-token')
 })
 
@@ -76,8 +76,8 @@ test('the login page says that a password is wrong and keeps the user name', asy
   const problem = page.getByRole('alert', { name: 'You are not signed in' })
   await problem.getByText('Check the user name and the password.').waitFor()
   await problem.getByText('Request id').waitFor()
-  expect(await username.inputValue()).toBe('admin')
-  expect(await password.inputValue()).toBe('wrong')
+  await expect.poll(() => username.inputValue()).toBe('admin')
+  await expect.poll(() => password.inputValue()).toBe('wrong')
   await checkPage(page, 'login-refused')
 })
 
@@ -104,7 +104,7 @@ test.for([
 ])('the token %j is refused and stays in its field', async ([token = '', title = ''], { page }) => {
   await signInWithToken(page, token)
   await page.getByRole('alert', { name: title }).waitFor()
-  expect(await inputs(page).token.inputValue()).toBe(token)
+  await expect.poll(() => inputs(page).token.inputValue()).toBe(token)
 })
 
 test('the token is in the session storage of the tab and nowhere else', async ({ page }) => {
@@ -140,7 +140,7 @@ test('five minutes before its end a dialog asks for the password and continues w
   await dialog(page).getByRole('alert', { name: 'The user name or the password is wrong' }).waitFor()
   await continueWith(page, 'Password of admin', inject('password'))
   await dialog(page).waitFor({ state: 'detached' })
-  expect(await search(page).inputValue()).toBe('google')
+  await expect.poll(() => search(page).inputValue()).toBe('google')
   expect(await keptSession(page)).not.toBe(before)
   await page.clock.fastForward('50:00')
   expect(await dialog(page).count()).toBe(0)
@@ -173,7 +173,7 @@ test('after the end of the session in another tab the page continues in place, a
   await continueWith(page, `Password of ${account.username}`, account.password)
   expect((await sentAgain).status()).toBe(200)
   await dialog(page).waitFor({ state: 'detached' })
-  expect(await search(page).inputValue()).toBe('google home')
+  await expect.poll(() => search(page).inputValue()).toBe('google home')
 })
 
 test('Escape in the dialog leaves a dialog of the page below it open', async ({ page }) => {
@@ -203,13 +203,13 @@ test('a session of a pasted token continues with another token of the same user 
   const refusal = dialog(page).getByRole('alert', { name: 'This is another user' })
   await refusal.getByText(`The token belongs to ${other.username}.`).waitFor()
   await refusal.getByText('Sign in as the same user, or sign out first.').waitFor()
-  expect(await keptSession(page)).toContain(account.username)
+  await expect.poll(() => keptSession(page)).toContain(account.username)
   await checkPage(page, 'session-of-another-user')
   const sentAgain = apisListed(page)
   await continueWith(page, `Access token of ${account.username}`, second.token)
   expect((await sentAgain).status()).toBe(200)
   await dialog(page).waitFor({ state: 'detached' })
-  expect(await search(page).inputValue()).toBe('google home')
+  await expect.poll(() => search(page).inputValue()).toBe('google home')
 })
 
 test('a session whose scopes have shrunk is read again, and what they allowed is absent', async ({
@@ -247,7 +247,7 @@ test('"Sign out" forgets the token, which stays valid elsewhere', async ({ page 
   await page.getByRole('button', { name: /^User menu/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(await keptSession(page)).toBe('')
+  await expect.poll(() => keptSession(page)).toBe('')
   expect((await as(account.authorization, 'GET', '/session')).status).toBe(200)
   await page.goto(`${url}/console/apis`)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -292,9 +292,9 @@ test('the login works with the keyboard alone', async ({ page }) => {
   await page.keyboard.type(inject('password'))
   await page.keyboard.press('Tab')
   await page.keyboard.press('Space')
-  expect(await password.getAttribute('type')).toBe('text')
+  await expect.poll(() => password.getAttribute('type')).toBe('text')
   await page.keyboard.press('Tab')
-  expect(await isFocused(submit)).toBe(true)
+  await expect.poll(() => isFocused(submit)).toBe(true)
   await page.keyboard.press('Enter')
   const heading = page.getByRole('heading', { name: 'APIs', level: 1 })
   await heading.waitFor()

@@ -39,8 +39,10 @@ test('the users are searched, filtered and sorted, and the URL keeps it', async 
   await page.waitForURL(/text=zeno.*role=BILLING_CONTACT.*sort=email/)
   await page.reload()
   await page.getByRole('link', { name: username }).waitFor()
-  expect(await page.getByLabel('Search').inputValue()).toBe(username)
-  expect(await page.getByRole('columnheader', { name: 'Email' }).getAttribute('aria-sort')).toBe('ascending')
+  await expect.poll(() => page.getByLabel('Search').inputValue()).toBe(username)
+  await expect
+    .poll(() => page.getByRole('columnheader', { name: 'Email' }).getAttribute('aria-sort'))
+    .toBe('ascending')
 })
 
 test('the list of users is accessible, and says what roles may do', async ({ signedIn: page }) => {
@@ -115,7 +117,7 @@ test('a user name that is taken is explained at its field', async ({ signedIn: p
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.locator('[aria-invalid="true"]').waitFor()
-  expect(await page.getByLabel('User name').getAttribute('aria-invalid')).toBe('true')
+  await expect.poll(() => page.getByLabel('User name').getAttribute('aria-invalid')).toBe('true')
 })
 
 test('leaving a form with input asks first', async ({ signedIn: page }) => {
@@ -123,7 +125,7 @@ test('leaving a form with input asks first', async ({ signedIn: page }) => {
   await page.getByLabel('User name').fill('half typed')
   await page.getByRole('link', { name: 'Access tokens' }).click()
   await page.getByRole('dialog').getByText('Keep editing').click()
-  expect(await page.getByLabel('User name').inputValue()).toBe('half typed')
+  await expect.poll(() => page.getByLabel('User name').inputValue()).toBe('half typed')
 })
 
 test('role and status of a user are changed', async ({ signedIn: page }) => {
@@ -149,7 +151,7 @@ test('a change meanwhile is compared with what was typed, and neither is lost', 
   await page.getByRole('button', { name: 'Save' }).click()
   const dialog = page.getByRole('dialog', { name: 'The user has changed since you opened it' })
   const name = dialog.getByRole('radiogroup', { name: /Display name/ })
-  expect(await name.textContent()).toMatch(new RegExp(`${username}[^]*Mine[^]*Theirs`))
+  await expect.poll(() => name.textContent()).toMatch(new RegExp(`${username}[^]*Mine[^]*Theirs`))
   await checkPage(page, 'user-conflict')
   await name.getByRole('radio', { name: 'Mine' }).check()
   await dialog.getByRole('button', { name: 'Save the chosen values' }).click()
@@ -189,9 +191,9 @@ test('personal data are erased only after the user name is typed', async ({ sign
   await open(page, `/users/${id}`)
   await page.getByRole('button', { name: 'Erase personal data' }).click()
   const erase = page.getByRole('button', { name: 'Erase for ever' })
-  expect(await erase.isDisabled()).toBe(true)
+  await expect.poll(() => erase.isDisabled()).toBe(true)
   await page.getByLabel(/to confirm/).fill(username.toUpperCase())
-  expect(await erase.isDisabled()).toBe(true)
+  await expect.poll(() => erase.isDisabled()).toBe(true)
   await checkPage(page, 'user-erase')
   await page.getByLabel(/to confirm/).fill(username)
   await erase.click()
@@ -233,7 +235,7 @@ test('an administrator cannot change a user above their own role', async ({ page
   expect(await page.getByRole('button', { name: /Save|Delete|Erase/ }).count()).toBe(0)
   await checkPage(page, 'user-above')
   await open(page, '/users/new')
-  expect(await page.getByRole('radio', { name: 'GLOBAL_ADMIN' }).isDisabled()).toBe(true)
+  await expect.poll(() => page.getByRole('radio', { name: 'GLOBAL_ADMIN' }).isDisabled()).toBe(true)
 })
 
 test('a page after the end of a list leads to the first one', async ({ signedIn: page }) => {

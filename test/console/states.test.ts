@@ -69,13 +69,13 @@ test.for(FAILURES)(
     await search(page).fill('google')
     const shown = panel(page, `The APIs cannot be listed: ${title}`)
     await shown.getByText(advice).first().waitFor()
-    expect(await shown.getByText(/^Request id /).textContent()).toMatch(/^Request id \S{10,}$/)
-    expect(await search(page).inputValue()).toBe('google')
+    await expect.poll(() => shown.getByText(/^Request id /).textContent()).toMatch(/^Request id \S{10,}$/)
+    await expect.poll(() => search(page).inputValue()).toBe('google')
     await checkPage(page, `failed-${name.replaceAll(' ', '-')}`)
     await page.unrouteAll()
     await shown.getByRole('button', { name: 'Try again' }).click()
     await shown.waitFor({ state: 'detached' })
-    expect(await search(page).inputValue()).toBe('google')
+    await expect.poll(() => search(page).inputValue()).toBe('google')
   },
 )
 
@@ -89,7 +89,7 @@ test.for(FAILURES.filter(([name]) => name !== '412'))(
     const shown = panel(page, title)
     await shown.getByText(advice).first().waitFor()
     await shown.getByText(/^Request id /).waitFor()
-    expect(await form.getByLabel('Display name').inputValue()).toBe('Another name')
+    await expect.poll(() => form.getByLabel('Display name').inputValue()).toBe('Another name')
     await page.unrouteAll()
     await form.getByRole('button', { name: 'Save' }).click()
     await form.waitFor({ state: 'detached' })
@@ -123,7 +123,7 @@ test('Retry-After is shown, and the read can be repeated only then', async ({ pa
   const shown = panel(page, 'Too many requests')
   await shown.getByText('The service accepts the next request in 20 seconds.').waitFor()
   const again = shown.getByRole('button', { name: 'Try again' })
-  expect(await again.isDisabled()).toBe(true)
+  await expect.poll(() => again.isDisabled()).toBe(true)
   await checkPage(page, 'retry-after')
   await page.unrouteAll()
   await page.clock.fastForward(21_000)
@@ -141,7 +141,7 @@ test('a connection that is cut off is told, and the input is kept', async ({ sig
   const shown = panel(page, 'The service cannot be reached')
   await shown.getByText('Check the network connection, then try again.').waitFor()
   await shown.getByText(/^Request id /).waitFor()
-  expect(await search(page).inputValue()).toBe('google')
+  await expect.poll(() => search(page).inputValue()).toBe('google')
   await checkPage(page, 'unreachable')
 })
 
@@ -203,7 +203,7 @@ test('a slow change says that it still waits, and keeps the input when it is giv
   await page.getByText('Still waiting for the response: the service is slow.').waitFor()
   await page.clock.fastForward(26_000)
   await panel(page, 'The service does not answer').waitFor()
-  expect(await form.getByLabel('Display name').inputValue()).toBe('Another name')
+  await expect.poll(() => form.getByLabel('Display name').inputValue()).toBe('Another name')
 })
 
 test('offline the page says so and keeps the input, and reads again when the connection is back', async ({
@@ -217,7 +217,7 @@ test('offline the page says so and keeps the input, and reads again when the con
   await page.context().setOffline(false)
   await page.getByText('You are offline').waitFor({ state: 'detached' })
   expect((await read).status()).toBe(200)
-  expect(await search(page).inputValue()).toBe('google home')
+  await expect.poll(() => search(page).inputValue()).toBe('google home')
 })
 
 test('a page whose files a new build has removed offers to reload, at its address', async ({
@@ -240,5 +240,5 @@ test('a command palette whose files are gone leaves the page as it is', async ({
   await page.getByRole('dialog', { name: 'The command palette could not be read' }).waitFor()
   await checkPage(page, 'palette-unreadable')
   await page.keyboard.press('Escape')
-  expect(await search(page).inputValue()).toBe('google')
+  await expect.poll(() => search(page).inputValue()).toBe('google')
 })

@@ -32,12 +32,12 @@ async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
 
 /** Tests with a page. They are skipped without Chromium. */
 export const test = vitest.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of fixtures from the pattern
-  page: async ({}, use) => {
+  page: async ({ task }, use) => {
     const page = await newPage()
     const errors: string[] = []
     page.on('pageerror', error => errors.push(error.message))
     await use(page)
+    if (task.result?.errors) await keepFailure(page, task.name)
     await page.context().close()
     expect(errors).toEqual([])
   },
@@ -97,6 +97,13 @@ export async function request(method: string, path: string, body?: unknown) {
   return text === '' ? undefined : JSON.parse(text)
 }
 
+/** Keeps a picture of a page whose test failed, and prints its address. */
+async function keepFailure(page: Page, name: string): Promise<void> {
+  const path = join(PICTURES, `failed ${name.replaceAll(/[^\w -]/g, '')}.png`)
+  await page.screenshot({ path, timeout: 5_000 })
+  console.error(`"${name}" failed at ${page.url()}: see ${path}`)
+}
+
 /** Checks the page with axe-core (WCAG 2.2 A and AA) and keeps a picture of it, in the light and in the dark theme. */
 export async function checkPage(page: Page, name: string): Promise<void> {
   await mkdir(PICTURES, { recursive: true })
@@ -111,10 +118,10 @@ export async function checkPage(page: Page, name: string): Promise<void> {
 
 /** @param runOnly tags or ids of rules of axe-core */
 async function violations(page: Page, runOnly: string[]): Promise<string[]> {
-  await page.evaluate(axe.source)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
   return page.evaluate(async runOnly => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
-    const { violations } = await axe.run({ runOnly })
+    const { violations } = await axe.run({ runOnly, resultTypes: ['violations'] })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(node => `${id}: ${node.html} ${node.failureSummary}`),
     )
