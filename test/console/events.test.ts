@@ -125,6 +125,27 @@ test('after a lost connection the feed continues after its last event', async ({
   await isLive(page)
 })
 
+test('a past period is complete only after its last event, although its response ends before', async ({
+  page,
+}) => {
+  const begin = new Date().toISOString()
+  for (const name of ['First of a period', 'Second of a period']) await eventOf(await createApi(name))
+  const end = new Date().toISOString()
+  let responses = 0
+  const isFeed = ({ pathname }: URL) => pathname === '/events'
+  await page.route(isFeed, async route => {
+    const response = await route.fetch()
+    const lines = (await response.text()).split('\n')
+    const body = responses++ === 0 ? lines.slice(0, 1) : lines
+    await route.fulfill({ response, body: `${body.join('\n')}\n` })
+  })
+  await signIn(page, `/events?from=${begin}&to=${end}&type=API_CREATED`)
+  await page.getByRole('status', { name: 'Connection' }).getByText('Complete').waitFor()
+  await row(page, 'First of a period').waitFor()
+  expect(await row(page, 'Second of a period').count()).toBe(1)
+  expect(responses).toBeGreaterThan(2)
+})
+
 test('a feed whose token is revoked asks for the password and continues', async ({ page }) => {
   const password = 'a long enough passphrase'
   const username = `events-${randomUUID().slice(0, 8)}`

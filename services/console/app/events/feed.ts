@@ -120,16 +120,20 @@ interface ReceiverOptions {
 /** @returns function that receives events until the signal is aborted, and connects again after the last position */
 function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
   let position: string | undefined
+  let received = 0
 
   const receive = (line: string) => {
     if (line === '') return
     const event = parsed(line)
     position = event.position
-    if ('id' in event) buffer.add(event, line.length)
+    if (!('id' in event)) return
+    received++
+    buffer.add(event, line.length)
   }
 
-  /** Receives events until the connection ends or enough events wait. */
-  const follow = async (signal: AbortSignal) => {
+  /** Receives events until the connection ends or enough events wait. @returns whether any arrived */
+  const follow = async (signal: AbortSignal): Promise<boolean> => {
+    const before = received
     const query = new URLSearchParams(asked)
     if (position) query.set('after', position)
     const ending = new AbortController()
@@ -141,8 +145,9 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
       for await (const lines of linesOf(chunksOf(body, signal, SILENT_MS))) {
         for (const line of lines) receive(line)
         drawing.drawSoon()
-        if (buffer.full) return
+        if (buffer.full) break
       }
+      return received > before
     } finally {
       ending.abort()
     }
@@ -156,11 +161,21 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
         continue
       }
       if (drawing.connection().kind !== 'lost') drawing.become({ kind: 'connecting' })
-      const error = await follow(signal).then(() => undefined, asIs)
+      let error: unknown
+      let more = true
+      try {
+        more = await follow(signal)
+      } catch (caught) {
+        error = caught
+      }
       if (signal.aborted) return
       if (drawing.connection().kind === 'live') failures = 0
       if (buffer.full) continue
-      if (!error && !asked.has('follow')) return drawing.become({ kind: 'ended' })
+      if (!error && !asked.has('follow')) {
+        // A service that stops ends the response early: the period is over when nothing is left after the last position.
+        if (more) continue
+        return drawing.become({ kind: 'ended' })
+      }
       if (error && isFinal(error)) return drawing.become({ kind: 'refused', error })
       const retryAt = Date.now() + delayAfter(error, failures++)
       drawing.become({ kind: 'lost', error: error ?? new RequestFailed(ENDED), retryAt })
@@ -194,8 +209,6 @@ function parsed(line: string): FeedEvent | { position: string } {
   }
   throw new RequestFailed(UNREADABLE)
 }
-
-const asIs = (error: unknown) => error
 
 /** Whether the same request would be refused again. */
 function isFinal(error: unknown): boolean {
