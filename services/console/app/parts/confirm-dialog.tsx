@@ -17,11 +17,14 @@ interface ConfirmDialogProps {
   children: ReactNode
 }
 
-/** Asks before an action, shows its progress, and stays open with the reason when it fails. */
+/** Asks before an action, shows its progress, and stays open until it has ended, and with the reason when it fails. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const action = useMutation({ mutationFn: props.onConfirm, onSuccess: props.onClose })
+  const cancel = () => {
+    if (!action.isPending) props.onClose()
+  }
   return (
-    <Modal opened onClose={props.onClose} title={props.title} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={cancel} title={props.title} closeButtonProps={{ 'aria-label': 'Close' }}>
       <form
         onSubmit={event => {
           event.preventDefault()
@@ -32,7 +35,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           {props.children}
           {action.isError && <ProblemPanel what={props.failed} error={action.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={props.onClose}>
+            <Button variant="default" onClick={cancel} disabled={action.isPending}>
               Cancel
             </Button>
             <Button
