@@ -19,7 +19,9 @@ export function Waiting({ delivery }: { delivery: Delivery }) {
         onRetry={() => ahead.refetch()}
       />
     )
-  const first = ahead.data?.at(-1)
+  const last = ahead.data?.at(-1)
+  // Of a long queue only the next deliveries are read, and the one that blocks it is not among them.
+  const first = last?.waitsFor === null ? last : undefined
   return (
     <Alert color="blue" variant="outline" title="Waits for an earlier delivery">
       <Stack gap="xs">
@@ -35,18 +37,28 @@ export function Waiting({ delivery }: { delivery: Delivery }) {
             <Blocker delivery={first} />
           </>
         )}
-        {ahead.data && ahead.data.length > 1 && <Between deliveries={ahead.data.slice(0, -1).toReversed()} />}
+        {ahead.data && ahead.data.length > 1 && (
+          <Between deliveries={(first ? ahead.data.slice(0, -1) : ahead.data).toReversed()} all={!!first} />
+        )}
       </Stack>
     </Alert>
   )
 }
 
-function Between({ deliveries }: { deliveries: readonly Delivery[] }) {
+interface BetweenProps {
+  deliveries: readonly Delivery[]
+  /** Whether these are all deliveries between the blocking one and this one. */
+  all: boolean
+}
+
+function Between({ deliveries, all }: BetweenProps) {
+  const others = deliveries.length === 1 ? 'other delivery comes' : 'other deliveries come'
   return (
     <>
       <Text size="sm">
-        Then {deliveries.length} {deliveries.length === 1 ? 'other delivery comes' : 'other deliveries come'}{' '}
-        first:
+        {all
+          ? `Then ${deliveries.length} ${others} first:`
+          : `More than ${deliveries.length} deliveries come first. The last ${deliveries.length} of them:`}
       </Text>
       <List size="sm">
         {deliveries.map(delivery => (
