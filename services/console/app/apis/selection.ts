@@ -1,5 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { notifyFailed } from '../parts/notify.ts'
 import { PAGE_SIZE, pageOf, pageQuery, readPages } from './list-pages.ts'
 import type { Api, ApiList } from './search.ts'
 
@@ -39,11 +40,22 @@ export interface Selecting {
   /** Selects or deselects one row and makes it the start of ranges. */
   toggle(index: number, api: Picked): void
   /** Selects the rows from the last toggled one to this one. Rows that are not loaded are read first. */
-  extend(index: number): Promise<void>
+  extend(index: number): void
   /** Selects or deselects all rows that are loaded. */
   toggleLoaded(on: boolean): void
   selectAll(total: number): void
   clear(): void
+}
+
+/** The rows of a range, of which those that are not loaded are read. */
+async function rowsOf(client: QueryClient, list: ApiList, from: number, to: number): Promise<Api[]> {
+  const apis: Api[] = []
+  for (let page = pageOf(from); page <= pageOf(to); page++) {
+    const { content } = await client.ensureQueryData(pageQuery(list, page))
+    apis.push(...content)
+  }
+  const offset = (pageOf(from) - 1) * PAGE_SIZE
+  return apis.slice(from - offset, to - offset + 1)
 }
 
 /** The selection ends when other filters apply, so that no selected API is out of sight. */
@@ -62,15 +74,12 @@ export function useSelection(list: ApiList): Selecting {
       anchor.current = index
       change(now => changed(now, [api], !isPicked(now, api.id)))
     },
-    async extend(index) {
+    extend(index) {
       const [from, to] = index < anchor.current ? [index, anchor.current] : [anchor.current, index]
-      const apis: Api[] = []
-      for (let page = pageOf(from); page <= pageOf(to); page++) {
-        const { content } = await client.ensureQueryData(pageQuery(list, page))
-        apis.push(...content)
-      }
-      const offset = (pageOf(from) - 1) * PAGE_SIZE
-      change(now => changed(now, apis.slice(from - offset, to - offset + 1), true))
+      rowsOf(client, list, from, to).then(
+        apis => change(now => changed(now, apis, true)),
+        error => notifyFailed('The rows are not selected', error),
+      )
     },
     toggleLoaded: on => change(now => changed(now, readPages(client, list), on)),
     selectAll: total => change(() => ({ all: true, total, except: new Map() })),
