@@ -490,6 +490,10 @@ test('a caller who may only read sees no actions', async ({ page }) => {
   await page.getByRole('tab', { name: 'Versions' }).click()
   await page.getByRole('button', { name: 'Actions for version 1.0' }).click()
   await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['History'])
+  for (const form of [`${api.id}/edit`, 'new']) {
+    await page.goto(`${url}/console/apis/${form}`)
+    await page.getByRole('heading', { name: 'You have no access to the forms of APIs' }).waitFor()
+  }
 })
 
 test('a page whose API cannot be read says so and can be read again', async ({ page }) => {

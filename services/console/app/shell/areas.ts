@@ -35,5 +35,21 @@ export const groupsOf = (session: Session): { group: string; areas: ListedArea[]
   )
 
 /** The area of a path of the console, e.g. that of the APIs for /apis/1. */
-export const areaAt = (path: string): ListedArea | undefined =>
+const areaAt = (path: string): ListedArea | undefined =>
   AREAS.find(({ to }) => path === to || path.startsWith(`${to}/`))
+
+/** The scopes that the forms of an area need besides its own. */
+const FORM_SCOPES: { [To in ListedArea['to']]?: Scope } = {
+  '/apis': 'API_WRITE',
+  '/webhooks': 'WEBHOOKS_WRITE',
+  '/users': 'USER_WRITE',
+}
+
+/** What a session lacks for a path of the console: the label of the area and the scope. */
+export function lackAt(path: string, { scopes }: Session): { label: string; scope: Scope } | undefined {
+  const area = areaAt(path)
+  if (!area) return undefined
+  const form = /\/(new|edit)$/.test(path) ? FORM_SCOPES[area.to] : undefined
+  const scope = [area.scope, form].find(each => each !== undefined && !scopes.includes(each))
+  return scope && { label: scope === form ? `the forms of ${area.label}` : area.label, scope }
+}

@@ -9,7 +9,7 @@ import { ReloginDialog } from '../login/relogin-dialog.tsx'
 import { signOut } from '../login/sign-in.ts'
 import { Brand } from '../parts/brand.tsx'
 import { SlowNotice } from '../parts/slow.tsx'
-import { areaAt, areasOf } from './areas.ts'
+import { areasOf, lackAt } from './areas.ts'
 import { Navigation } from './navigation.tsx'
 import { Offline } from './offline.tsx'
 import { NoAccess, NoAccessTo } from './page-states.tsx'
@@ -92,8 +92,8 @@ function SkipLink({ onSkip }: { onSkip: () => void }) {
 /** The page of the address, unless the session may not open it. */
 function Page({ current }: { current: Session }) {
   const path = useRouterState({ select: state => state.location.pathname })
-  const area = areaAt(path)
   if (areasOf(current).length === 0) return <NoAccess session={current} onSignOut={signOut} />
-  if (area && !current.scopes.includes(area.scope)) return <NoAccessTo {...area} />
+  const lack = lackAt(path, current)
+  if (lack) return <NoAccessTo {...lack} />
   return <Outlet />
 }
