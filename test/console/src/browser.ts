@@ -112,7 +112,9 @@ export async function checkPage(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) })
     // The themes differ in their colours alone.
     const rules = colorScheme === 'light' ? WCAG : ['color-contrast']
-    expect(await violations(page, rules), `${name} in the ${colorScheme} theme`).toEqual([])
+    // An element that the page replaces meanwhile, e.g. a countdown, has no colours: the page is checked again.
+    const options = { message: `${name} in the ${colorScheme} theme`, timeout: 10_000 }
+    await expect.poll(() => violations(page, rules), options).toEqual([])
   }
 }
 
