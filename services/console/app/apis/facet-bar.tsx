@@ -74,7 +74,7 @@ export function ChosenFilters({ search, ownerName, onChange }: ChosenFiltersProp
   return (
     <Group component="ul" gap="xs" className={styles.chosen} aria-label="Chosen filters">
       {chosen.map(({ key, value }) => {
-        const label = `${LABELS.get(key)}: ${key === 'owner' ? (ownerName ?? value) : valueLabel(value)}`
+        const label = `${LABELS.get(key)}: ${key === 'owner' ? (ownerName ?? value) : valueLabel(key, value)}`
         return (
           <li key={`${key} ${value}`} className={styles.chip}>
             {label}

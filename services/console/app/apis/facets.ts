@@ -28,10 +28,14 @@ export interface FacetValue {
   count: number
 }
 
-const WORDS: Readonly<Record<string, string>> = { ACTIVE: 'Active', INACTIVE: 'Inactive', true: 'Deployed' }
+/** The values that are words of the service. Others are words of people, e.g. a tag with the name "true". */
+const WORDS: { readonly [Key in FilterKey]?: Readonly<Record<string, string>> } = {
+  status: { ACTIVE: 'Active', INACTIVE: 'Inactive' },
+  deployed: { true: 'Deployed' },
+}
 
-/** What a value is called, without a request. */
-export const valueLabel = (value: string): string => WORDS[value] ?? value
+/** What a value of a filter is called, without a request. */
+export const valueLabel = (key: FilterKey, value: string): string => WORDS[key]?.[value] ?? value
 
 /**
  * The values of a facet with their counts. `tags` are counted among the APIs that have all chosen tags; the values of
@@ -53,18 +57,20 @@ const valuesOf =
   (key: FacetKey) =>
   (facets: Schemas['ApiFacets']): FacetValue[] => {
     // The list has no filter for APIs that are not deployed.
-    if (key === 'deployed') return facets.deployed.filter(({ value }) => value).map(shown)
+    if (key === 'deployed') return facets.deployed.filter(({ value }) => value).map(shown(key))
     if (key === 'owner')
       return facets.owner.map(({ value, displayName, count }) => ({
         value,
         label: displayName ?? 'Deleted user',
         count,
       }))
-    return facets[key].map(shown)
+    return facets[key].map(shown(key))
   }
 
-const shown = ({ value, count }: { value: string | boolean; count: number }): FacetValue => ({
-  value: String(value),
-  label: valueLabel(String(value)),
-  count,
-})
+const shown =
+  (key: FacetKey) =>
+  ({ value, count }: { value: string | boolean; count: number }): FacetValue => ({
+    value: String(value),
+    label: valueLabel(key, String(value)),
+    count,
+  })
