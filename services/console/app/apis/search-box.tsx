@@ -1,6 +1,6 @@
 import { Loader, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
+import { useTypingPause } from '../parts/typing-pause.ts'
 
 /** Pause in typing after which the search begins. */
 const PAUSE_MS = 200
@@ -24,7 +24,7 @@ export function SearchBox({ value, onChange, searching }: SearchBoxProps) {
       setSent(value)
     }
   }
-  const send = useDebouncedCallback((next: string) => {
+  const send = useTypingPause((next: string) => {
     setSent(next)
     onChange(next)
   }, PAUSE_MS)

@@ -1,6 +1,6 @@
 import { Autocomplete, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
+import { useTypingPause } from './typing-pause.ts'
 
 const TYPING_MS = 250
 
@@ -28,7 +28,7 @@ export function TextFilter({ label, value = '', onChange, placeholder, type, pro
       setSent(value)
     }
   }
-  const send = useDebouncedCallback((text: string) => {
+  const send = useTypingPause((text: string) => {
     setSent(text)
     onChange(text === '' ? undefined : text)
   }, TYPING_MS)

@@ -1,6 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
+import { useTypingPause } from '../parts/typing-pause.ts'
 
 const PAUSE_MS = 200
 
@@ -13,7 +13,7 @@ interface SearchInputProps extends Omit<TextInputProps, 'value' | 'onChange'> {
 export function SearchInput({ value, onSearch, ...props }: SearchInputProps) {
   const [typed, setTyped] = useState(value)
   const [known, setKnown] = useState(value)
-  const report = useDebouncedCallback(onSearch, PAUSE_MS)
+  const report = useTypingPause(onSearch, PAUSE_MS)
   if (value !== known) {
     setKnown(value)
     // What is typed meanwhile stays: it is reported later.
