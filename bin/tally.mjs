@@ -3,13 +3,14 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 
 /**
- * @typedef {{ fullName: string, status: string, meta?: { skipped?: string } }} Test
+ * @typedef {{ fullName: string, status: string, failureMessages?: string[], meta?: { skipped?: string } }} Test
  * @typedef {{ name: string, status: string, message?: string, assertionResults: Test[] }} TestFile
  * @typedef {{ testResults: TestFile[] }} Report the output of vitest's json reporter
  * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, silent: string[] }} Count
- *   `failures` are the names of the failed tests, `reasons` the number of skipped tests by file and reason, `silent` the
+ *   `failures` are the names of the failed tests with the first line of the reason, `reasons` the number of skipped tests by file and reason, `silent` the
  *   workspaces where no test was run
  */
 
@@ -74,7 +75,7 @@ function addReport(count, { folder, task, report }) {
     count.passed += passed.length
     count.skipped += skipped.length
     count.failed += failed.length
-    count.failures.push(...failed.map(test => `${path}: ${test.fullName}`))
+    count.failures.push(...failed.map(test => `${path}: ${test.fullName}${reasonOf(test)}`))
     for (const { meta } of skipped) {
       const reason = `${path}: ${meta?.skipped ?? 'no reason is given'}`
       count.reasons.set(reason, (count.reasons.get(reason) ?? 0) + 1)
@@ -86,6 +87,15 @@ function addReport(count, { folder, task, report }) {
     count.failed++
     count.failures.push(`${path}: ${problem}`)
   }
+}
+
+/**
+ * The first line of why a test failed.
+ * @param {Test} test
+ */
+function reasonOf({ failureMessages: [message] = [] }) {
+  const line = stripVTControlCharacters(message ?? '').split('\n', 1)[0]
+  return line ? ` (${line})` : ''
 }
 
 /**

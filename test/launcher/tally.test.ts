@@ -27,7 +27,11 @@ function tested() {
         name: `${root}/packages/ledger/src/book.test.ts`,
         status: 'failed',
         assertionResults: [
-          { fullName: 'story 1', status: 'failed' },
+          {
+            fullName: 'story 1',
+            status: 'failed',
+            failureMessages: ['Error: \u001B[31mno ink\u001B[39m\n  at write'],
+          },
           { fullName: 'story 2', status: 'skipped', meta: { skipped: 'needs ink' } },
           { fullName: 'story 3', status: 'skipped', meta: { skipped: 'needs ink' } },
         ],
@@ -52,7 +56,7 @@ describe('the count of tests', () => {
       skipped: 4,
       failures: [
         'packages/ledger/src/book.test.ts: story 2',
-        'packages/ledger/src/book.test.ts (without Go): story 1',
+        'packages/ledger/src/book.test.ts (without Go): story 1 (Error: no ink)',
         'packages/ledger/src/empty.test.ts (without Go): defines no test',
         'services/catalog/src/api.test.ts: could not be run',
       ],
@@ -71,7 +75,7 @@ describe('the count of tests', () => {
       'SKIPPED 1 of packages/ledger/src/page.test.ts: no reason is given',
       'SKIPPED 2 of packages/ledger/src/book.test.ts (without Go): needs ink',
       'FAILED packages/ledger/src/book.test.ts: story 2',
-      'FAILED packages/ledger/src/book.test.ts (without Go): story 1',
+      'FAILED packages/ledger/src/book.test.ts (without Go): story 1 (Error: no ink)',
       'FAILED packages/ledger/src/empty.test.ts (without Go): defines no test',
       'FAILED services/catalog/src/api.test.ts: could not be run',
       'No tests were run in test/journeys',
