@@ -203,6 +203,17 @@ describe('a server that stops', () => {
     expect(await Promise.all(asked)).toEqual(addresses.map(() => ['close', 'slow']))
   })
 
+  test('does not wait for connections on which nothing was sent', async () => {
+    const port = await freePort()
+    const servers = serversAt(port)
+    await servers.listen(ROUTES)
+    const [inAdvance, used] = [connect(port, host), connect(port, host)]
+    used.write('GET /gantry/apis HTTP/1.1\r\nhost: a\r\n\r\n')
+    await Promise.all([once(inAdvance, 'connect'), once(used, 'data')])
+    await Promise.all([servers.close(5_000), once(inAdvance, 'close'), once(used, 'close')])
+    expect(lines).toEqual([])
+  })
+
   test('destroys the connections whose requests last longer than the timeout', async () => {
     const port = await freePort()
     const servers = serversAt(port)

@@ -81,6 +81,7 @@ interface Closing {
 
 async function close(apps: readonly FastifyInstance[], { open, log, timeoutMs }: Closing): Promise<void> {
   open.drain()
+  open.dropUnused()
   const ended = new AbortController()
   const destroyLate = async (ms: number) => {
     await setTimeout(ms, undefined, { signal: ended.signal })

@@ -8,22 +8,38 @@ const POLL_MS = 10
 /** Node's property of a socket with the response that is being made on it. */
 type ServerSocket = Socket & { _httpMessage?: (ServerResponse & { req: IncomingMessage }) | null }
 
-/** The connections on which the servers of a process have received requests. */
+/** The connections to the servers of a process. */
 export class OpenConnections {
   readonly #sockets = new Set<ServerSocket>()
   #draining = false
+  #dropsUnused = false
 
-  /** Watches the connections of a server, on all addresses that it listens on. */
+  /** Watches the connections of a server. Those at the second address of `localhost` are known from their first request. */
   watch(app: FastifyInstance): void {
+    app.server.on('connection', (socket: Socket) => {
+      if (this.#dropsUnused) socket.destroy()
+      else this.#add(socket)
+    })
     app.addHook('onRequest', (request, reply, done) => {
-      const { socket } = request.raw
-      if (!this.#sockets.has(socket)) {
-        this.#sockets.add(socket)
-        socket.once('close', () => this.#sockets.delete(socket))
-      }
+      this.#add(request.raw.socket)
       if (this.#draining) closeAfter(request.raw, reply.raw)
       done()
     })
+  }
+
+  #add(socket: ServerSocket): void {
+    if (this.#sockets.has(socket)) return
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  /**
+   * Destroys the connections on which nothing was received, now and from now on. A server that closes would wait for their
+   * first request; browsers open such connections in advance.
+   */
+  dropUnused(): void {
+    this.#dropsUnused = true
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy()
   }
 
   /** From now on every response is the last one on its connection, those in progress included, and says so. */
