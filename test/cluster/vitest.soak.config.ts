@@ -9,12 +9,13 @@ export default {
   ...config,
   test: {
     ...test,
-    include: ['journeys/conformance.journey.ts', 'journeys/*.soak.ts', 'notifier.test.ts'],
+    include: ['journeys/conformance.journey.ts', 'journeys/*.soak.ts', 'cluster.test.ts', 'notifier.test.ts'],
     env: {
       HISTORIES: process.env.HISTORIES ?? '50',
       PAIRS: process.env.PAIRS ?? '3000',
       EVENTS: process.env.EVENTS ?? '10000',
       CONFORMANCE_ON: 'mongodb',
+      OTEL_COLLECTOR: 'real',
     },
     testTimeout: 3_600_000,
     reporters: reportTo('.cache/soak.json'),

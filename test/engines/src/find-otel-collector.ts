@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { Engine } from './engine.ts'
 import { goProgram } from './go-program.ts'
 import { startServer } from './server-process.ts'
@@ -56,6 +59,27 @@ export async function findOtelCollector(): Promise<
       }
 }
 
+/**
+ * Starts a stand-in for a collector, because the real one takes two minutes to compile: it keeps the spans that it receives
+ * as JSON over HTTP, and checks nothing. `npm run soak` uses the real one.
+ * @param port to listen on
+ * @param folder of its data
+ */
+export async function startSpanReceiver(port: number, folder: string): Promise<OtelCollector> {
+  const file = join(folder, 'spans.json')
+  await writeFile(file, '')
+  const server = createServer(async (request, response) => {
+    await appendFile(file, `${await text(request)}\n`)
+    response.setHeader('content-type', 'application/json').end('{}')
+  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  const stop = async () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${port}`, stop, spans: () => spansIn(file) }
+}
+
 /** Compiles the modules in two thirds of the time. The standard library stays as other programs compile it, to share it. */
 const NOT_OPTIMIZED = [
   'github.com',
@@ -67,7 +91,7 @@ const NOT_OPTIMIZED = [
 
 interface Keyed {
   key: string
-  value: { stringValue?: string; intValue?: string }
+  value: { stringValue?: string; intValue?: string | number }
 }
 
 /** A line of OTLP JSON. */

@@ -7,6 +7,7 @@ export {
   findOtelCollector,
   HOW_TO_HAVE_OTEL_COLLECTOR,
   type ReceivedSpan,
+  startSpanReceiver,
 } from './find-otel-collector.ts'
 export { findPromtool, HOW_TO_HAVE_PROMTOOL } from './find-promtool.ts'
 export { findS3, S3_CREDENTIALS } from './find-s3.ts'

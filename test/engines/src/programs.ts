@@ -3,11 +3,9 @@
 import { findEventStore } from './find-event-store.ts'
 import { findMongo } from './find-mongo.ts'
 import { findNats, findNatsServers } from './find-nats.ts'
-import { findOtelCollector } from './find-otel-collector.ts'
 import { findPromtool } from './find-promtool.ts'
 import { findS3 } from './find-s3.ts'
 
 await findNats({ soon: true })
 await Promise.all([findNatsServers(), findEventStore(), findPromtool(), findS3()])
 await findMongo()
-await findOtelCollector()
