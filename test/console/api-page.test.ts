@@ -126,7 +126,8 @@ test('an API is edited, and fields without a value become null', async ({ page }
   await page.getByLabel('Inactive').check()
   await checkPage(page, 'api-edit')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('heading', { name: api.displayName, level: 1 }).waitFor()
+  // The field of the form contains the text too.
+  await page.getByRole('heading', { name: api.displayName, level: 1, exact: true }).waitFor()
   await page.getByText('New text').waitFor()
   const saved = await request('GET', `/apis/${api.id}`)
   expect(saved).toMatchObject({ description: 'New text', url: null, status: 'INACTIVE', owner: api.owner })

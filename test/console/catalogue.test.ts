@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { checkPage, request, signIn, test, url } from './src/browser.ts'
@@ -112,6 +113,18 @@ test('a search for which the answer is late shows the earlier results until then
   await expect.poll(() => rows(page).count()).toBeGreaterThan(5)
   release()
   await found(page, '1 API matches')
+})
+
+test('a page that is opened right after typing stays open', async ({ signedIn: page }) => {
+  await rows(page).nth(5).waitFor()
+  // The code of the page comes later than the search begins.
+  await page.route('**/console/assets/**', async route => {
+    await setTimeout(1_000)
+    await route.continue()
+  })
+  await searchBox(page).fill('weather')
+  await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor({ timeout: 5_000 })
 })
 
 test('a request for letters that are outdated is aborted', async ({ signedIn: page }) => {

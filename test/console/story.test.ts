@@ -58,6 +58,8 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByRole('textbox', { name: 'Description' }).fill('When the water is high')
   await page.getByRole('button', { name: 'Save' }).click()
+  // The field of the form contains the text too.
+  await page.getByRole('heading', { level: 1, name: apiName, exact: true }).waitFor()
   await page.getByText('When the water is high').waitFor()
   await page.getByRole('link', { name: 'Deliveries' }).click()
   await page
