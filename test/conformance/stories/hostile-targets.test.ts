@@ -191,8 +191,9 @@ const request = fc.record({
 })
 type Hostile = typeof request extends fc.Arbitrary<infer Given> ? Given : never
 
-/** An absolute URL whose host is a plain name or address, with an optional port. */
-const ABSOLUTE = /^https?:\/\/(?:[a-z0-9.-]+|\[[a-f0-9:.]+\])(?::\d*)?((?:[/?#].*)?)$/is
+/** An absolute URL whose host is a name or an address (RFC 3986 §3.2.2), with an optional port. */
+const ABSOLUTE =
+  /^https?:\/\/(?:(?:[\w.~!$&'()*+,;=-]|%[a-f0-9]{2})+|\[[a-f0-9:.]+\])(?::\d*)?((?:[/?#].*)?)$/is
 const PLAIN = /^[\x21-\x5b\x5d-\x7e\x80-\xff]*$/
 
 /** The path of the target by RFC 9112 §3.2, without the prefix; undefined if programs interpret it differently. */
