@@ -22,15 +22,20 @@ describe.skipIf(!program)(
     let nodes: Engine[]
     let buses: Bus[]
 
-    beforeEach(async () => {
+    const startNodes = async () => {
       const ports = await Promise.all([freePort(), freePort(), freePort()])
       const routes = ports.map(port => `nats://127.0.0.1:${port}`)
       const node = (index: number) => ['-n', `node${index}`, '--cluster', `${routes[index]}`]
       const start = (_: string, index: number) =>
         program?.start({ args: ['--cluster_name', 'gantry', '--routes', routes.join(), ...node(index)] })
-      nodes = (await Promise.all(routes.map(start))).filter(node => node !== undefined)
+      return (await Promise.all(routes.map(start))).filter(node => node !== undefined)
+    }
+    beforeEach(async () => {
       buses = []
-    })
+      // On a busy machine one of thirty new clusters never becomes able to place three replicas.
+      for (nodes = await startNodes(); !(await hasThreePeers(urls())); nodes = await startNodes())
+        await Promise.all(nodes.map(node => node.stop()))
+    }, scaledTimeout(120_000))
     afterEach(async () => {
       await Promise.all(buses.map(bus => bus.close()))
       await Promise.all(nodes.map(node => node.stop()))
@@ -180,6 +185,23 @@ describe.skipIf(!program)(
     })
   },
 )
+
+/** Whether the nodes of a new cluster can keep three replicas of a stream within ten seconds. */
+async function hasThreePeers(urls: string): Promise<boolean> {
+  const client = await connectClient({ servers: urls.split(',') })
+  try {
+    for (const end = Date.now() + scaledTimeout(10_000); Date.now() < end; await setTimeout(100)) {
+      const { streams } = await client.jetstreamManager({ checkAPI: false })
+      const placed = await streams
+        .add({ name: 'PROBE', subjects: ['probe'], num_replicas: 3 })
+        .catch(() => {})
+      if (placed) return await streams.delete('PROBE')
+    }
+    return false
+  } finally {
+    await client.close()
+  }
+}
 
 async function readAll(bus: Bus): Promise<unknown[]> {
   const given: unknown[] = []
