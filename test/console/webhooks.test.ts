@@ -119,6 +119,10 @@ test('the list shows the health of webhooks, and the address has its filters and
   await page.getByText('1 webhook', { exact: true }).waitFor()
   await expect.poll(() => names(page)).toEqual([`B ${mark}`])
   expect(Object.fromEntries(search(page))).toEqual({ search: mark, state: 'failing', sort: 'failingSince' })
+
+  await page.goto(`${url}/console/webhooks?search=${mark}&page=9`)
+  await page.getByRole('button', { name: 'Show the first page' }).click()
+  await expect.poll(() => names(page)).toEqual([`A ${mark}`, `B ${mark}`, `C ${mark}`])
 })
 
 test('a list without webhooks explains what they are for', async ({ page }) => {

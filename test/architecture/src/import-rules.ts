@@ -30,6 +30,7 @@ const OWNERS = {
   '@opentelemetry/sdk-trace': 'packages/tracing',
   '@tanstack/react-query': 'services/console',
   '@tanstack/react-router': 'services/console',
+  '@tanstack/react-table': 'services/console',
   '@tanstack/react-virtual': 'services/console',
   'cli-progress': 'packages/operations',
   canonicalize: 'packages/audit-proofs',

@@ -28,7 +28,7 @@ const DEPLOYMENTS: Readonly<Record<Api['deploymentStatus'], string>> = {
   UNDEPLOYED: 'Undeployed',
 }
 
-/** The columns of the list. The service sorts and filters, so that a library for tables has nothing to do here. */
+/** The columns of the list. The service sorts and filters, so that TanStack Table would have nothing to do here. */
 export const COLUMNS: readonly Column[] = [
   {
     header: 'Name',

@@ -3,11 +3,12 @@ import { Box, Button, Group, Pagination, SegmentedControl, Stack, Text, Title } 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
+import { EmptyPage } from '../parts/empty-page.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { TextFilter } from '../parts/text-filter.tsx'
-import { WebhookTable } from './list-table.tsx'
-import { countsOf, listed, ROWS } from './listing.ts'
+import { WebhookRows } from './list-table.tsx'
+import { useWebhookTable } from './listing.tsx'
 import { readWebhooksSearch, type WebhookState } from './search.ts'
 import { STATES } from './state.ts'
 import { type Webhook, webhooksQuery } from './webhook-queries.ts'
@@ -70,13 +71,22 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
   // The router also passes on what the route has left out.
   const search = readWebhooksSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
-  const counts = countsOf(webhooks, search.search)
-  const found = listed(webhooks, search)
-  const pages = Math.ceil(found.length / ROWS)
-  const page = Math.min(search.page ?? 1, Math.max(pages, 1))
+  const table = useWebhookTable(webhooks, search, (sort, descending) =>
+    navigate({
+      search: ({ page: _, sort: __, descending: ___, ...rest }) => ({
+        ...rest,
+        ...(sort !== 'name' && { sort }),
+        ...(descending && { descending }),
+      }),
+      replace: true,
+    }),
+  )
+  const counts = table.getColumn('state')?.getFacetedUniqueValues()
+  const found = table.getFilteredRowModel().rows.length
+  const pages = table.getPageCount()
   const states = Object.entries(STATES).map(([value, { label }]) => ({
     value,
-    label: `${label} (${counts.get(value as WebhookState) ?? 0})`,
+    label: `${label} (${counts?.get(value) ?? 0})`,
   }))
   const filter = (changes: { search?: string | undefined; state?: WebhookState | undefined }) =>
     navigate({ search: ({ page: _, ...previous }) => ({ ...previous, ...changes }), replace: true })
@@ -101,21 +111,25 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
         />
       </Group>
       <Text size="sm" role="status">
-        {found.length === 1 ? '1 webhook' : `${found.length} webhooks`}
+        {found === 1 ? '1 webhook' : `${found} webhooks`}
       </Text>
-      {found.length === 0 ? (
+      {found === 0 ? (
         <Empty title="No webhook matches">
           <Button variant="default" onClick={() => navigate({ search: {} })}>
             Show all webhooks
           </Button>
         </Empty>
+      ) : table.getRowModel().rows.length === 0 ? (
+        <EmptyPage
+          onFirst={() => navigate({ search: ({ page: _, ...previous }) => previous, replace: true })}
+        />
       ) : (
-        <WebhookTable webhooks={found.slice((page - 1) * ROWS, page * ROWS)} />
+        <WebhookRows table={table} />
       )}
       {pages > 1 && (
         <Pagination
           total={pages}
-          value={page}
+          value={table.state.pagination.pageIndex + 1}
           onChange={next => navigate({ search: previous => ({ ...previous, page: next }) })}
           getControlProps={control => ({ 'aria-label': `${control} page` })}
         />

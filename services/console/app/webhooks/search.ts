@@ -5,7 +5,8 @@ const STEPS = ['events', 'endpoint'] as const
 
 /** The state that the list shows of a webhook, for its filter. */
 export type WebhookState = (typeof STATES)[number]
-type WebhookSort = (typeof SORTS)[number]
+/** The column that the list is sorted by. */
+export type WebhookSort = (typeof SORTS)[number]
 type WebhookTab = (typeof TABS)[number]
 /** The steps of the creation that are in the URL. The step after them has the secret, which is in no URL. */
 type CreationStep = (typeof STEPS)[number]
