@@ -327,6 +327,8 @@ test('an API that somebody changes meanwhile is not deleted, and can be tried ag
 
 test('a cancelled bulk change keeps what is done and continues on demand', async ({ page }) => {
   const apis = await withApis(page, 'bulkcancelled', 8)
+  await page.getByRole('combobox', { name: 'Order' }).selectOption({ index: 1 })
+  await page.waitForURL(/sort=/)
   let release = () => {}
   const released = new Promise<void>(resolve => {
     release = resolve
@@ -344,6 +346,10 @@ test('a cancelled bulk change keeps what is done and continues on demand', async
   await dialog(page).getByRole('radio', { name: 'Inactive' }).check()
   await dialog(page).getByRole('button', { name: 'Change 8 APIs' }).click()
   await expect.poll(() => writes.length).toBe(4)
+  await page.evaluate('history.back()')
+  const stopping = page.getByRole('dialog', { name: 'Stop the changes?' })
+  await stopping.getByRole('button', { name: 'Stay' }).last().click()
+  await stopping.waitFor({ state: 'hidden' })
   await dialog(page).getByRole('button', { name: 'Cancel' }).click()
   release()
   await progress(page, '4 of 8 done, cancelled')

@@ -1,7 +1,7 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core'
-import { useWindowEvent } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
+import { RunningGuard } from '../parts/unsaved-guard.tsx'
 import { BulkResults } from './bulk-results.tsx'
 import type { BulkRun, BulkState } from './bulk-run.ts'
 
@@ -18,9 +18,6 @@ export function BulkProgress({ run, onClose }: BulkProgressProps) {
     run.run()
     return run.cancel
   }, [run])
-  useWindowEvent('beforeunload', event => {
-    if (state.running) event.preventDefault()
-  })
   const { items, done, failed, running } = state
   const close = () => {
     client.invalidateQueries({ queryKey: ['apis'] })
@@ -29,6 +26,7 @@ export function BulkProgress({ run, onClose }: BulkProgressProps) {
   }
   return (
     <Stack>
+      <RunningGuard running={running} />
       <Progress.Root>
         <Progress.Section
           value={((done + failed) / items.length) * 100}

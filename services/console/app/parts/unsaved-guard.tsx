@@ -14,26 +14,62 @@ export function UnsavedGuard({ unsaved }: { unsaved: boolean }) {
   return <Discard opened={status === 'blocked'} onDiscard={() => proceed?.()} onStay={() => reset?.()} />
 }
 
-/** Asks whether input that is not saved shall be lost. */
-export function Discard(props: { opened: boolean; onDiscard: () => void; onStay: () => void }) {
+/** Asks before the page is left, or reloaded, while changes are being made that would end with it. */
+export function RunningGuard({ running }: { running: boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: () => running,
+    enableBeforeUnload: running,
+    withResolver: true,
+  })
   return (
-    <Modal
-      opened={props.opened}
-      onClose={props.onStay}
-      title="Discard your changes?"
-      closeButtonProps={{ 'aria-label': 'Keep editing' }}
-    >
-      <Stack>
-        <Text size="sm">What you have changed here is not saved.</Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={props.onDiscard}>
-            Discard
-          </Button>
-          <Button data-autofocus onClick={props.onStay}>
-            Keep editing
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Leave
+      opened={status === 'blocked'}
+      title="Stop the changes?"
+      text="The changes end when the page is left. What is changed until then stays changed."
+      leave="Stop and leave"
+      stay="Stay"
+      onLeave={() => proceed?.()}
+      onStay={() => reset?.()}
+    />
   )
 }
+
+/** Asks whether input that is not saved shall be lost. */
+export const Discard = (props: { opened: boolean; onDiscard: () => void; onStay: () => void }) => (
+  <Leave
+    opened={props.opened}
+    title="Discard your changes?"
+    text="What you have changed here is not saved."
+    leave="Discard"
+    stay="Keep editing"
+    onLeave={props.onDiscard}
+    onStay={props.onStay}
+  />
+)
+
+interface LeaveProps {
+  opened: boolean
+  title: string
+  text: string
+  /** Text of the button that leaves. */
+  leave: string
+  stay: string
+  onLeave: () => void
+  onStay: () => void
+}
+
+const Leave = ({ opened, title, text, leave, stay, onLeave, onStay }: LeaveProps) => (
+  <Modal opened={opened} onClose={onStay} title={title} closeButtonProps={{ 'aria-label': stay }}>
+    <Stack>
+      <Text size="sm">{text}</Text>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onLeave}>
+          {leave}
+        </Button>
+        <Button data-autofocus onClick={onStay}>
+          {stay}
+        </Button>
+      </Group>
+    </Stack>
+  </Modal>
+)
