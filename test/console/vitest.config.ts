@@ -9,10 +9,10 @@ export default mergeConfig(
     test: {
       globalSetup: 'src/setup.ts',
       // A test has many steps, and a page takes seconds to open while all other tests run.
-      testTimeout: scaledTimeout(60_000),
+      testTimeout: scaledTimeout(90_000),
       expect: { poll: { timeout: 20_000 } },
-      // These tests wait for the browser most of the time.
-      maxWorkers: 2 * availableParallelism(),
+      // The pages of more tests at once would wait for each other.
+      maxWorkers: availableParallelism() + 1,
     },
   }),
 )

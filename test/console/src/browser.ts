@@ -1,8 +1,9 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import axe from 'axe-core'
+import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, inject, test as vitest } from 'vitest'
+import { scaledTimeout } from '../../../bin/timeouts.mjs'
 import { HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
 import { signInAt } from './sign-in.ts'
 
@@ -12,6 +13,9 @@ const PICTURES = join(import.meta.dirname, '../.cache/pictures')
 /** Address of the service under test. */
 export const url: string = inject('url')
 
+/** Limit of a step that takes a fraction of a second, while other tests use all processors. */
+const MOST_MS = scaledTimeout(30_000)
+const AXE = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 interface Fixtures {
@@ -97,11 +101,15 @@ export async function request(method: string, path: string, body?: unknown) {
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** Keeps a picture of a page whose test failed, and prints its address. */
+/** Prints the address of a page whose test failed, and keeps a picture of it unless the page hangs. */
 async function keepFailure(page: Page, name: string): Promise<void> {
   const path = join(PICTURES, `failed ${name.replaceAll(/[^\w -]/g, '')}.png`)
-  await page.screenshot({ path, timeout: 5_000 })
-  console.error(`"${name}" failed at ${page.url()}: see ${path}`)
+  const picture = page.screenshot({ path, timeout: 5_000 })
+  const found = await picture.then(
+    () => `see ${path}`,
+    () => 'no picture could be taken',
+  )
+  console.error(`"${name}" failed at ${page.url()}: ${found}`)
 }
 
 /** Checks the page with axe-core (WCAG 2.2 A and AA) and keeps a picture of it, in the light and in the dark theme. */
@@ -109,18 +117,18 @@ export async function checkPage(page: Page, name: string): Promise<void> {
   await mkdir(PICTURES, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`) })
+    await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`), timeout: MOST_MS })
     // The themes differ in their colours alone.
     const rules = colorScheme === 'light' ? WCAG : ['color-contrast']
     // An element that the page replaces meanwhile, e.g. a countdown, has no colours: the page is checked again.
-    const options = { message: `${name} in the ${colorScheme} theme`, timeout: 10_000 }
+    const options = { message: `${name} in the ${colorScheme} theme`, timeout: MOST_MS }
     await expect.poll(() => violations(page, rules), options).toEqual([])
   }
 }
 
 /** @param runOnly tags or ids of rules of axe-core */
 async function violations(page: Page, runOnly: string[]): Promise<string[]> {
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async runOnly => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
     const { violations } = await axe.run({ runOnly, resultTypes: ['violations'] })
