@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { memo, useEffect, useRef } from 'react'
 import { COLUMNS } from './columns.tsx'
 import { GridPart } from './grid-part.tsx'
 import { readPages } from './list-pages.ts'
@@ -9,12 +9,14 @@ import { isPicked, type Selecting } from './selection.ts'
 
 interface ListHeadProps {
   list: ApiList
+  /** Changes when further pages are read, which the checkbox of all loaded rows counts. */
+  loadedPages: string
   selecting: Selecting | undefined
   onSort: (sort: string) => void
 }
 
-/** The headers of the columns. Those that the service sorts by are buttons. */
-export function ListHead({ list, selecting, onSort }: ListHeadProps) {
+/** The headers of the columns. Those that the service sorts by are buttons. Scrolling does not render them again. */
+export const ListHead = memo(function ListHead({ list, selecting, onSort }: ListHeadProps) {
   const [sorted, direction] = list.sort[0]?.split(',') ?? []
   return (
     <GridPart role="rowgroup" className={styles.head}>
@@ -49,7 +51,7 @@ export function ListHead({ list, selecting, onSort }: ListHeadProps) {
       </GridPart>
     </GridPart>
   )
-}
+})
 
 function SelectLoaded({ list, selecting }: { list: ApiList; selecting: Selecting }) {
   const box = useRef<HTMLInputElement>(null)

@@ -6,8 +6,8 @@ interface ListKeys {
   /** Index of the active row. */
   active: number
   total: number
-  /** Rows of a screenful. */
-  pageLength: number
+  /** Rows of a screenful. Only asked for when a key is pressed: reading the height of an element takes a layout. */
+  pageLength: () => number
   selecting: Selecting | undefined
   row: (index: number) => Api | undefined
   onMove: (index: number) => void
@@ -19,20 +19,21 @@ interface ListKeys {
  * selected; Ctrl+A selects all loaded rows; Escape ends the selection.
  */
 export function useListKeys({ active, total, pageLength, selecting, row, onMove, onOpen }: ListKeys) {
-  const moves: Readonly<Record<string, number>> = {
-    ArrowDown: active + 1,
-    ArrowUp: active - 1,
-    PageDown: active + pageLength,
-    PageUp: active - pageLength,
-    Home: 0,
-    End: total - 1,
+  const targetOf = (key: string): number | undefined => {
+    if (key === 'ArrowDown') return active + 1
+    if (key === 'ArrowUp') return active - 1
+    if (key === 'PageDown') return active + pageLength()
+    if (key === 'PageUp') return active - pageLength()
+    if (key === 'Home') return 0
+    if (key === 'End') return total - 1
+    return undefined
   }
   const actions: Readonly<Record<string, (api: Api) => void>> = {
     Enter: onOpen,
     ...(selecting && { ' ': (api: Api) => selecting.toggle(active, api) }),
   }
   const pressed = ({ key, shiftKey, ctrlKey, metaKey }: KeyboardEvent): boolean => {
-    const target = moves[key]
+    const target = targetOf(key)
     const api = row(active)
     if (target !== undefined) {
       const index = Math.min(Math.max(target, 0), total - 1)

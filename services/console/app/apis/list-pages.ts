@@ -40,6 +40,8 @@ export const useFirstPage = (list: ApiList) =>
 /** Rows of a list by their index, as far as their pages are read. */
 export interface LoadedRows {
   row(index: number): Api | undefined
+  /** Numbers of the pages of the rows that are read, as text. */
+  loadedPages: string
   /** Why a page of the rows cannot be read. */
   error: Error | null
   retry(): void
@@ -62,6 +64,7 @@ export function useRows(list: ApiList, firstRow: number, lastRow: number): Loade
   })
   return {
     row: index => pages[pageOf(index) - first]?.data?.content[index % PAGE_SIZE],
+    loadedPages: numbers.filter((_, index) => pages[index]?.data).join(),
     error: pages.find(page => page.isError)?.error ?? null,
     retry: () => {
       for (const page of pages) if (page.isError) page.refetch()

@@ -53,7 +53,7 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
   const onKeyDown = useListKeys({
     active: shown,
     total,
-    pageLength: Math.max(1, Math.floor((grid.current?.clientHeight ?? 0) / ROW_HEIGHT) - 1),
+    pageLength: () => Math.max(1, Math.floor((grid.current?.clientHeight ?? 0) / ROW_HEIGHT) - 1),
     selecting,
     row: rows.row,
     onOpen,
@@ -79,7 +79,7 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
         aria-activedescendant={items.some(({ index }) => index === shown) ? rowId(shown) : undefined}
         onKeyDown={onKeyDown}
       >
-        <ListHead list={list} selecting={selecting} onSort={onSort} />
+        <ListHead list={list} loadedPages={rows.loadedPages} selecting={selecting} onSort={onSort} />
         <GridPart role="rowgroup" className={styles.body} style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => (
             <Row
