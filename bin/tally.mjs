@@ -10,8 +10,8 @@ import { stripVTControlCharacters } from 'node:util'
  * @typedef {{ name: string, status: string, message?: string, assertionResults: Test[] }} TestFile
  * @typedef {{ testResults: TestFile[] }} Report the output of vitest's json reporter
  * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, silent: string[] }} Count
- *   `failures` are the names of the failed tests with the first line of the reason, `reasons` the number of skipped tests by file and reason, `silent` the
- *   workspaces where no test was run
+ *   `failures` are the names of the failed tests with the first line of the reason, `reasons` the number of skipped tests
+ *   by file and reason, `silent` the workspaces where no test was run
  */
 
 /**
