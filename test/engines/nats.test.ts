@@ -7,6 +7,7 @@ import { busContract } from '@gantry/messaging/testing'
 import { checkBus, dropStream, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
 import { connect as connectClient, DeliverPolicy, nanos, type StreamConfig } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 import type { Engine, Faults } from './src/engine.ts'
 import { findNatsServers, HOW_TO_HAVE_NATS } from './src/find-nats.ts'
 import { forked } from './src/fixtures/forked.ts'
@@ -565,7 +566,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
           await Promise.allSettled(calls),
           /^bus unavailable: MESSAGING_URL nats:..127\.0\.0\.1:\d+: the connection was refused/,
         )
-        expect(Date.now() - startedAt).toBeLessThan(2_000)
+        expect(Date.now() - startedAt).toBeLessThan(scaledTimeout(2_000))
 
         await faults().restart()
         await eventually(() => other.ping())
