@@ -1,7 +1,7 @@
 import { Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
-import { RunningGuard } from '../parts/unsaved-guard.tsx'
+import { RunningGuard } from '../parts/leave-guards.tsx'
 import { BulkResults } from './bulk-results.tsx'
 import type { BulkRun, BulkState } from './bulk-run.ts'
 

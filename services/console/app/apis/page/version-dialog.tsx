@@ -6,10 +6,10 @@ import type { Schemas } from '../../http/schemas.ts'
 import { Comparison } from '../../parts/comparison.tsx'
 import { fieldErrors, isProblem } from '../../parts/field-errors.ts'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
+import { Discard, UnsavedGuard } from '../../parts/leave-guards.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { type Stored, save } from '../../parts/three-way.ts'
-import { Discard, UnsavedGuard } from '../../parts/unsaved-guard.tsx'
 import { readAgain } from './reads.ts'
 
 type Version = Schemas['Version']
