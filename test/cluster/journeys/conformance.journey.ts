@@ -133,7 +133,7 @@ test('the conformance suite passes with two replicas of each process, and no log
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === 'failed')
     .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]}`)
-  expect(failed).toEqual([])
+  expect(failed, failed.join('; ')).toEqual([])
   expect(code).toBe(0)
   expect(numPassedTests).toBeGreaterThan(500)
   process.stderr.write(`${numPassedTests} stories passed on the cluster\n`)
