@@ -1,15 +1,18 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCommand, startCommand } from '../src/command.ts'
+import { type Command, runCommand, startCommand } from '../src/command.ts'
 import { admin, cleanUp, createApi, createToken, eventually } from '../src/gantry.ts'
 import { openInbox } from '../src/receiver.ts'
 import type { Api } from '../src/records.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const EVENTS = 8
+/** Options of a replay that takes some seconds, so that it is interrupted before its end. */
+const SLOWLY = ['--rate', '2']
 
 let folder: string
 let api: Api
@@ -32,12 +35,20 @@ const linesOf = async (path: string) => {
 /** The ids of the events of the API, from an export that continues until it has all. */
 const exported = async () => {
   const path = join(folder, 'export.ndjson')
-  await eventually(async () => {
+  let lines: string[] = []
+  while (lines.length < EVENTS) {
     const { code, stderr } = await runCommand(['events', 'export', path, '--api', api.id], environment)
     expect(code, stderr).toBe(0)
-    expect(await linesOf(path)).toHaveLength(EVENTS)
-  })
-  return idsIn(await linesOf(path))
+    lines = await linesOf(path)
+  }
+  return idsIn(lines)
+}
+/** Waits until a running command has a result. It takes seconds to start on a busy machine. */
+const untilDone = async (command: Command, done: () => Promise<boolean> | boolean) => {
+  let running = true
+  command.ended.then(() => (running = false))
+  while (running && !(await done())) await setTimeout(20)
+  expect(running, command.stderr()).toBe(true)
 }
 const idsIn = (lines: string[]) => lines.map(line => JSON.parse(line).id)
 
@@ -51,10 +62,10 @@ describe('the commands of the event feed', () => {
   const killedReplay = async (whole: string[]) => {
     const path = join(folder, 'replay.ndjson')
     const args = ['events', 'replay', '--file', path, '--api', api.id]
-    const { child, ended } = startCommand([...args, '--rate', '10'], environment)
-    await eventually(async () => expect((await linesOf(path)).length).toBeGreaterThan(2))
-    child.kill('SIGKILL')
-    await ended
+    const replay = startCommand([...args, ...SLOWLY], environment)
+    await untilDone(replay, async () => (await linesOf(path)).length > 2)
+    replay.child.kill('SIGKILL')
+    await replay.ended
     expect((await linesOf(path)).length).toBeLessThan(EVENTS)
     expect((await runCommand(args, environment)).code).toBe(0)
     expect(idsIn(await linesOf(path))).toEqual(whole)
@@ -65,10 +76,10 @@ describe('the commands of the event feed', () => {
     const inbox = openInbox(api.id, (_, number) => ({ status: number === 2 ? 503 : 200 }))
     const args = ['events', 'replay', '--url', inbox.url, '--state', join(folder, 'state'), '--api', api.id]
     const settings = { ...environment, WEBHOOK_SECRET: SECRET }
-    const { child, ended } = startCommand([...args, '--rate', '10'], settings)
-    await inbox.arrival(4)
-    child.kill('SIGINT')
-    expect(await ended).toBe(130)
+    const replay = startCommand([...args, ...SLOWLY], settings)
+    await untilDone(replay, () => inbox.received.length > 3)
+    replay.child.kill('SIGINT')
+    expect(await replay.ended).toBe(130)
     expect((await runCommand(args, settings)).code).toBe(0)
     const ids = inbox.received.map(({ headers, body }) => {
       new Webhook(SECRET).verify(body, headers as Record<string, string>)
@@ -79,14 +90,18 @@ describe('the commands of the event feed', () => {
   }
 
   test('tail prints events as they happen, until a signal', async () => {
-    const { child, ended, stdout } = startCommand(['events', 'tail', '--type', 'API_CREATED'], environment)
+    const tail = startCommand(['events', 'tail', '--type', 'API_CREATED'], environment)
     let last = api
-    await eventually(async () => {
+    await untilDone(tail, async () => {
       last = await createApi()
-      await eventually(() => expect(stdout()).toContain(last.id), 500)
+      const printed = eventually(() => expect(tail.stdout()).toContain(last.id), 500)
+      return printed.then(
+        () => true,
+        () => false,
+      )
     })
-    expect(stdout()).toMatch(new RegExp(`^\\S+Z  API_CREATED  ${last.id}  ${last.name}  by `, 'm'))
-    child.kill('SIGTERM')
-    expect(await ended).toBe(143)
+    expect(tail.stdout()).toMatch(new RegExp(`^\\S+Z  API_CREATED  ${last.id}  ${last.name}  by `, 'm'))
+    tail.child.kill('SIGTERM')
+    expect(await tail.ended).toBe(143)
   })
 })
