@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { afterAll, expect, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 import { startReplica } from './src/replica.ts'
@@ -15,7 +15,7 @@ const folder = await mkdtemp(join(tmpdir(), 'gantry-encryption-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const environment = async (key: number) => ({
-  PATH: process.env.PATH,
+  ...PROGRAM_ENVIRONMENT,
   HOST: '127.0.0.1',
   PORT: String(await freePort()),
   INTERNAL_PORT: '0',

@@ -14,7 +14,7 @@ import { findNats } from '@gantry/engines'
 import { openBus } from '@gantry/hosting/bus'
 import type { Bus } from '@gantry/messaging'
 import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-kit'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import fastify from 'fastify'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -137,7 +137,7 @@ test('with kill -9 every few seconds and a flaky receiver every event arrives, a
           program: { args: ['--max-semi-space-size=32', MAIN], cwd: folder },
           port,
           environment: {
-            PATH: process.env.PATH,
+            ...PROGRAM_ENVIRONMENT,
             NODE_ENV: 'production',
             PORT: String(port),
             INTERNAL_PORT: '0',

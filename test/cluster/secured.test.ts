@@ -14,7 +14,7 @@ import {
 } from '@gantry/engines'
 import { openBus } from '@gantry/hosting/bus'
 import type { Bus, Json } from '@gantry/messaging'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 import { scaledTimeout } from '../../bin/timeouts.mjs'
@@ -101,7 +101,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       replicas: 2,
       gateways: 2,
       environment: {
-        PATH: process.env.PATH,
+        ...PROGRAM_ENVIRONMENT,
         WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
         LOGIN_LIMIT_PER_MINUTE: String(LOGINS),
         RATE_LIMIT_PER_MINUTE: String(REQUESTS),
@@ -306,7 +306,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
         const start = () =>
           endsWithParent(
             spawn(process.execPath, [SAMPLE, file], {
-              env: { PATH: process.env.PATH, NATS_URL: messaging, ...asUser('audit') },
+              env: { ...PROGRAM_ENVIRONMENT, NATS_URL: messaging, ...asUser('audit') },
               stdio: 'ignore',
             }),
           )

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
@@ -21,7 +21,7 @@ async function openGateway({ services, ...settings }: { services?: string } & No
     spawn(process.execPath, [PROGRAM], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        PATH: process.env.PATH,
+        ...PROGRAM_ENVIRONMENT,
         HOST: '127.0.0.1',
         PORT: String(port),
         SHUTDOWN_DELAY: '0s',

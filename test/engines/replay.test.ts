@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { connect, nanos, StorageType } from 'nats'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
@@ -70,7 +71,7 @@ authorization { users: [
       const child = endsWithParent(
         spawn(process.execPath, [MAIN, 'events', 'replay', '--nats', url, '--subject', subject], {
           env: {
-            PATH: process.env.PATH,
+            ...PROGRAM_ENVIRONMENT,
             ...{ BASE_URL: baseUrl, GANTRY_TOKEN: 'pat_1' },
             ...{ NATS_USER: user, NATS_PASSWORD: 'a-password', NATS_CA: ca },
           },

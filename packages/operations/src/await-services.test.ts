@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { RELEASE, RELEASE_HEADER } from '@gantry/service-kit'
+import { PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { afterEach, expect, test } from 'vitest'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 
@@ -32,6 +33,7 @@ async function start(catalog: readonly string[]) {
   const child = endsWithParent(
     spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), 'await-services'], {
       env: {
+        ...PROGRAM_ENVIRONMENT,
         BASE_PATH: '/manage',
         CATALOG_URL: catalog.join(','),
         IDENTITY_URL: url,

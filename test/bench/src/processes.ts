@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 
 /** Clock ticks per second of the times in /proc. */
@@ -31,7 +31,7 @@ export async function startProgram(name: string, environment: NodeJS.ProcessEnv)
   const port = await freePort()
   const child = endsWithParent(
     spawn(process.execPath, [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))], {
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...environment },
+      env: { ...PROGRAM_ENVIRONMENT, NODE_ENV: 'production', PORT: String(port), ...environment },
       stdio: ['ignore', 'ignore', 'pipe'],
     }),
   )

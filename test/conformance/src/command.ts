@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { service } from './gantry.ts'
 
@@ -18,7 +19,7 @@ export interface Command {
 export const startCommand = (args: string[], environment: Record<string, string>): Command => {
   const child = endsWithParent(
     spawn(process.execPath, [MAIN, ...args], {
-      env: { PATH: process.env.PATH ?? '', BASE_URL: service.baseUrl, ...environment },
+      env: { ...PROGRAM_ENVIRONMENT, BASE_URL: service.baseUrl, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )

@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { scaledTimeout } from '../../../bin/timeouts.mjs'
 
@@ -37,7 +37,7 @@ export const startStandalone = async (
   const service = endsWithParent(
     spawn(process.execPath, ['services/standalone/src/main.ts'], {
       cwd: ROOT,
-      env: { PATH: process.env.PATH ?? '', PORT: String(port), ...settings },
+      env: { ...PROGRAM_ENVIRONMENT, PORT: String(port), ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )

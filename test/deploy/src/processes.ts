@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { ROOT } from './files.ts'
 import { PROCESSES } from './settings.ts'
@@ -22,7 +22,7 @@ export const PASSWORD = 'a password for tests'
 /** Starts one process of each service, on files in a shared folder. */
 export async function startProcesses(folder: string): Promise<Processes> {
   const environment = {
-    PATH: process.env.PATH,
+    ...PROGRAM_ENVIRONMENT,
     HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
     SHUTDOWN_DELAY: '0s',

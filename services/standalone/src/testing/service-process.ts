@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../../bin/orphans.mjs'
 
 /** The folder of this release. */
@@ -76,7 +76,7 @@ export async function runCommand(
   settings: NodeJS.ProcessEnv,
 ): Promise<{ code: number | null; output: string }> {
   const program = resolve(ROOT, 'packages/operations/src/main.ts')
-  const env = { PATH: process.env.PATH, ...settings }
+  const env = { ...PROGRAM_ENVIRONMENT, ...settings }
   const child = endsWithParent(spawn(process.execPath, [program, ...args], { env }))
   const output = outputOf(child)
   const [code] = await once(child, 'close')
@@ -97,7 +97,7 @@ function launch(settings: NodeJS.ProcessEnv, checkout = ROOT) {
       ['--max-semi-space-size=32', resolve(checkout, 'services/standalone/src/main.ts')],
       {
         env: {
-          PATH: process.env.PATH,
+          ...PROGRAM_ENVIRONMENT,
           NODE_ENV: 'production',
           HOST: '127.0.0.1',
           GANTRY_ADMIN_USERNAME: ADMINISTRATOR.username,
