@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, inject, vi } from 'vitest'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, inject } from 'vitest'
 import type { Answer } from './answer.ts'
 import { type Client, clientOf, type Query, type Service } from './client.ts'
 import { contractOf } from './contract.ts'
@@ -26,9 +27,20 @@ export const unique = (word: string) => {
 }
 export const uuid = () => randomUUID()
 
-/** For what may be eventually consistent by the documentation. Everything else is requested once. */
-export const eventually = <T>(assertion: () => Promise<T> | T, timeout = 10_000): Promise<T> =>
-  vi.waitFor(assertion, { timeout, interval: 40 })
+/**
+ * For what may be eventually consistent by the documentation. Everything else is requested once.
+ * @param timeout milliseconds. An attempt that begins later is the last: a slow answer is no failure.
+ */
+export const eventually = async <T>(assertion: () => Promise<T> | T, timeout = 10_000): Promise<T> => {
+  for (const startedAt = performance.now(); ; await setTimeout(40)) {
+    const last = performance.now() - startedAt > timeout
+    try {
+      return await assertion()
+    } catch (error) {
+      if (last) throw error
+    }
+  }
+}
 
 /** For what is immediate by the documentation, which allows one second until it holds on every replica. */
 export const withinASecond = <T>(assertion: () => Promise<T> | T) => eventually(assertion, 1500)

@@ -134,7 +134,7 @@ const change = async (operation: Operation, by: Client, send: (request: Prepared
   for (let tries = 1; ; tries += 1) {
     const answer = await send(await prepare(by))
     // A job, recovery or rebuild may end before it is cancelled.
-    if (answer.status !== 409 || !id.startsWith('cancel') || tries === 20) return answer
+    if (answer.status !== 409 || !id.startsWith('cancel') || tries === 100) return answer
   }
 }
 

@@ -53,7 +53,9 @@ const untilDone = async (command: Command, done: () => Promise<boolean> | boolea
 const idsIn = (lines: string[]) => lines.map(line => JSON.parse(line).id)
 
 describe('the commands of the event feed', () => {
-  test('replays that are killed or interrupted have sent every event in order after the next run', async () => {
+  test('replays that are killed or interrupted have sent every event in order after the next run', {
+    timeout: 120_000,
+  }, async () => {
     const whole = await exported()
     expect(new Set(whole).size).toBe(EVENTS)
     await Promise.all([killedReplay(whole), interruptedReplay(whole)])

@@ -224,7 +224,7 @@ describe.concurrent('the history', () => {
     })
     const types = (await found(path, { api: api.id })).map(({ eventType }) => eventType)
     expect(types.toSorted()).toEqual(['API_CREATED', 'API_VERSION_CREATED'])
-    expect(await found(path, { api: other.id })).toHaveLength(1)
+    await eventually(async () => expect(await found(path, { api: other.id })).toHaveLength(1))
     const event = ofApi.find(({ eventType }) => eventType === 'API_CREATED')?.eventId ?? ''
     const ofEvent = await found(all, { eventId: event })
     expect(ofEvent.map(({ webhook }) => webhook).toSorted()).toEqual(

@@ -105,6 +105,8 @@ describe('a webhook whose owner may not read one of its event types', () => {
     const { user, webhook, told, inbox, about } = await owned('SUBSCRIPTION_CREATED')
     await happen('SUBSCRIPTION_CREATED', about)
     await inbox.arrival(1)
+    // The record of the webhook has the attempt in its health.
+    await delivered(webhook, (await deliveryAbout(webhook, about)).id, 'SUCCESS')
     await act(user)
     const record = await disabled(webhook.id)
     expect(record.owner).toBe(user.id)
