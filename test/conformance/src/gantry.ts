@@ -97,17 +97,24 @@ export const deploy = async (api: Api, environment: string = uuid()) => {
   return { job, environment }
 }
 
+/** Number of jobs that the agent gets before the one that is cancelled. */
+const EARLIER_JOBS = 10
+
 /**
  * Starts jobs until `cancel` reaches one that is still running, because the agent may report before the request arrives.
+ * The agent takes one job at a time, so it reports this one after those of another API.
  * @param cancel cancels the job of an API and environment
  */
 export const cancelled = async (api: Api, cancel: (path: string) => Promise<Answer>) => {
+  const other = await createApi()
+  const start = ({ id }: Api, environment: string) => admin.put(`/environments/${environment}/apis/${id}`)
   for (let tries = 1; ; tries += 1) {
+    const earlier = Array.from({ length: EARLIER_JOBS }, () => start(other, uuid()))
     // A new environment each time, so that no earlier job conflicts.
     const environment = uuid()
-    const path = `/environments/${environment}/apis/${api.id}`
-    const job = (await admin.put(path)).as<Job>(202)
-    const answer = await cancel(`${path}/cancel`)
+    const job = (await start(api, environment)).as<Job>(202)
+    const answer = await cancel(`/environments/${environment}/apis/${api.id}/cancel`)
+    for (const started of await Promise.all(earlier)) started.is(202)
     if (answer.status !== 409 || tries === 100) return { job, environment, answer }
     answer.refused(409, 'deployment-not-running')
   }

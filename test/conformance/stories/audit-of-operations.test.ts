@@ -6,6 +6,7 @@ import { retrying } from '../src/deliveries.ts'
 import {
   admin,
   apiFields,
+  cancelled,
   cleanUp,
   createApi,
   createToken,
@@ -88,11 +89,6 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
     return [`/apis/${api.id}/restore`, { at: api.createdAt }]
   },
   deployApi: async () => [`/environments/${uuid()}/apis/${(await createApi()).id}`],
-  cancelDeployment: async () => {
-    const path = `/environments/${uuid()}/apis/${(await createApi()).id}`
-    ;(await admin.put(path)).is(202)
-    return [`${path}/cancel`]
-  },
   undeployApi: async () => {
     const api = await createApi()
     return [`/environments/${(await deploy(api)).environment}/apis/${api.id}`]
@@ -130,11 +126,12 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
 /** Makes a change by a request of the operation, which `send` sends. */
 const change = async (operation: Operation, by: Client, send: (request: Prepared) => Promise<Answer>) => {
   const { id, path } = operation
+  if (id === 'cancelDeployment') return (await cancelled(await createApi(), path => send([path]))).answer
   const prepare = NEEDS[id] ?? (async () => [await pathOf(path, by), bodyOf(operation)] as Prepared)
   for (let tries = 1; ; tries += 1) {
     const answer = await send(await prepare(by))
-    // A job, recovery or rebuild may end before it is cancelled.
-    if (answer.status !== 409 || !id.startsWith('cancel') || tries === 100) return answer
+    // A recovery or rebuild may end before it is cancelled.
+    if (answer.status !== 409 || !id.startsWith('cancel') || tries === 20) return answer
   }
 }
 
