@@ -1,8 +1,8 @@
-import { Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Select, SimpleGrid } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
-import { fromLocalInput, toLocalInput } from '../parts/local-time.ts'
 import { TextFilter } from '../parts/text-filter.tsx'
+import { TimeField } from '../parts/time-field.tsx'
 import { type AuditSearch, type AuditSort, SORTS } from './search.ts'
 
 /** Resource types of audit records. */
@@ -42,13 +42,7 @@ export function Filters({ search, onChange }: FiltersProps) {
   })
   const actions = new Set([...ACTIONS, ...(schemas.data ?? []).map(({ type }) => type)])
   const time = (name: 'from' | 'to', label: string) => (
-    <TextInput
-      type="datetime-local"
-      step={1}
-      label={label}
-      value={toLocalInput(search[name])}
-      onChange={event => onChange({ [name]: fromLocalInput(event.currentTarget.value) })}
-    />
+    <TimeField label={label} value={search[name]} onChange={at => onChange({ [name]: at })} />
   )
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">

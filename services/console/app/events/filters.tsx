@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { fromLocalInput, toLocalInput } from '../parts/local-time.ts'
 import { ReferencePicker } from '../parts/reference-picker.tsx'
+import { TimeField } from '../parts/time-field.tsx'
 import { groupOf } from './describe.ts'
 import { schemasOfEvents } from './schemas.ts'
 import { type EventsSearch, PERIODS, type Period, periodOf } from './search.ts'
@@ -37,13 +38,7 @@ export function Filters({ search, onChange }: FiltersProps) {
             value={search.user}
             onChange={user => onChange({ user })}
           />
-          <TextInput
-            type="datetime-local"
-            step={1}
-            label="Until"
-            value={toLocalInput(search.to)}
-            onChange={event => onChange({ to: fromLocalInput(event.currentTarget.value) })}
-          />
+          <TimeField label="Until" value={search.to} onChange={to => onChange({ to })} />
           <AfterPosition key={search.after} after={search.after} onChange={onChange} />
         </SimpleGrid>
       )}

@@ -4,10 +4,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
+import { TimeField } from '../../parts/time-field.tsx'
 import { eventTypeNamesQuery } from './delivery-queries.ts'
 import { type DeliverySearch, FILTERS, isUuid, STATUSES } from './search.ts'
 import { STATUS } from './status-badge.tsx'
-import { TimeField } from './time-field.tsx'
 
 interface FiltersProps {
   search: DeliverySearch

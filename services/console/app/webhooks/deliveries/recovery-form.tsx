@@ -6,7 +6,7 @@ import { asProblem } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
-import { TimeField } from './time-field.tsx'
+import { TimeField } from '../../parts/time-field.tsx'
 
 const DAY_MS = 86_400_000
 

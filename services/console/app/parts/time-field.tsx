@@ -1,5 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useState } from 'react'
+import { fromLocalInput, toLocalInput } from './local-time.ts'
 
 interface TimeFieldProps extends Omit<TextInputProps, 'value' | 'onChange' | 'type'> {
   /** ISO 8601; undefined without a time. */
@@ -8,9 +9,8 @@ interface TimeFieldProps extends Omit<TextInputProps, 'value' | 'onChange' | 'ty
   onChange: (value: string | undefined) => void
 }
 
-/** Years before are those of a year that is being typed. */
+/** A smaller year is incomplete: its first digits have been typed. */
 const FIRST_YEAR = 1970
-const MINUTE_MS = 60_000
 
 /** A field for a date and a time of day in the time zone of the person. */
 export function TimeField({ value, onChange, ...props }: TimeFieldProps) {
@@ -21,20 +21,14 @@ export function TimeField({ value, onChange, ...props }: TimeFieldProps) {
       {...props}
       type="datetime-local"
       step={1}
-      value={unfinished ?? (value === undefined ? '' : localText(value))}
+      value={unfinished ?? toLocalInput(value)}
       onChange={event => {
         const typed = event.currentTarget.value
         const isComplete = typed === '' || new Date(typed).getFullYear() >= FIRST_YEAR
         setUnfinished(isComplete ? undefined : typed)
-        if (isComplete) onChange(typed === '' ? undefined : new Date(typed).toISOString())
+        if (isComplete) onChange(fromLocalInput(typed))
       }}
       onBlur={() => setUnfinished(undefined)}
     />
   )
-}
-
-/** A time as the field has it: local, without a zone. */
-function localText(iso: string): string {
-  const time = new Date(iso)
-  return new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19)
 }
