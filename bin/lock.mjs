@@ -21,7 +21,9 @@ export async function exclusively(file, work, onWait) {
     onWait()
     await createWhenFree(file, token)
   }
-  const heartbeat = setInterval(() => utimesSync(file, new Date(), new Date()), HEARTBEAT_MS)
+  // Another process may have taken the lock over while this one was stopped, and have released it.
+  const touch = () => unless('ENOENT', () => utimesSync(file, new Date(), new Date()))
+  const heartbeat = setInterval(touch, HEARTBEAT_MS)
   await work().finally(() => {
     clearInterval(heartbeat)
     if (stateOf(file).startsWith(token)) rmSync(file)
