@@ -17,6 +17,9 @@ export function isResolved(origin: string): boolean {
   return protocol === 'http:' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0
 }
 
+/** A host of a URL: a host name or an IPv4 address as it is, an IPv6 address in brackets. */
+export const hostInUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
+
 /**
  * The origins of all addresses of an http origin with a host name. A headless Service of Kubernetes and a scaled service of
  * Compose have one address per replica.
@@ -25,6 +28,6 @@ export function isResolved(origin: string): boolean {
  */
 export async function originsBehind(origin: string, resolve: Resolve): Promise<readonly string[]> {
   const { hostname, port } = new URL(origin)
-  const hosts = (await resolve(hostname)).map(address => (isIP(address) === 6 ? `[${address}]` : address))
+  const hosts = (await resolve(hostname)).map(hostInUrl)
   return [...new Set(hosts)].map(host => new URL(`http://${host}:${port || 80}`).origin)
 }

@@ -1,4 +1,4 @@
-export { isResolved, originsBehind, systemResolve } from './addresses.ts'
+export { hostInUrl, isResolved, originsBehind, systemResolve } from './addresses.ts'
 export { type BackingStore, type BackingStoreWatch, watchBackingStores } from './backing-stores.ts'
 export { type InternalRequests, type InternalRequestsOptions, internalRequests } from './internal-requests.ts'
 export {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { isResolved, originsBehind } from './addresses.ts'
+import { hostInUrl, isResolved, originsBehind } from './addresses.ts'
 import { replicas } from './replicas.ts'
 
 /** Names are resolved every two seconds; a busy machine may need longer. */
@@ -156,4 +156,12 @@ describe('internal requests', () => {
       await vi.waitFor(() => expect(found.inside(one.url)).toBe(expected), SOON)
     }
   })
+})
+
+test.each([
+  ['localhost', 'localhost'],
+  ['10.0.0.7', '10.0.0.7'],
+  ['::1', '[::1]'],
+])('the host %s is %s in a URL', (host, expected) => {
+  expect(hostInUrl(host)).toBe(expected)
 })

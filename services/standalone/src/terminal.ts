@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { Terminal } from '@gantry/hosting'
+import { hostInUrl, type Terminal } from '@gantry/hosting'
 import type { Settings } from './settings.ts'
 
 /** Styled text on terminals that support it; plain text elsewhere and with NO_COLOR. */
@@ -31,7 +31,7 @@ export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string, onRe
   return {
     waitsFor: waiting => print(`waits for ${waiting}`),
     ready(port) {
-      const url = `http://${HOST}:${port}${BASE_PATH}`
+      const url = `http://${hostInUrl(HOST)}:${port}${BASE_PATH}`
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
       print(
         '',
