@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { checkPage, request, signIn, test } from './src/browser.ts'
+import { checkPage, readInPagesOf, request, signIn, test } from './src/browser.ts'
 import { startProxy } from './src/proxy.ts'
 
 const createApi = (displayName: string) =>
@@ -200,6 +200,20 @@ test('the filters of the feed and its selected event survive a reload', async ({
   await expect
     .poll(() => page.getByRole('combobox', { name: 'API', exact: true }).inputValue())
     .toContain(name)
+})
+
+test('the filter of webhooks finds all of them by name', async ({ page }) => {
+  const fields = { url: 'http://127.0.0.1:9/', active: false, eventTypes: ['API_CREATED'] }
+  const displayName = `zz filter ${randomUUID()}`
+  await request('POST', '/webhooks', { ...fields, displayName: `aa filter ${randomUUID()}` })
+  const { id } = await request('POST', '/webhooks', { ...fields, displayName })
+  const { totalElements } = await request('GET', '/webhooks')
+  await readInPagesOf(page, Math.ceil(totalElements / 2), '/webhooks')
+  await signIn(page, '/events')
+  await page.getByRole('button', { name: 'More filters' }).click()
+  await page.getByRole('combobox', { name: 'Webhook', exact: true }).fill(displayName)
+  await page.getByRole('option', { name: displayName }).click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('webhook')).toBe(id)
 })
 
 test('a feed whose events were removed offers to begin with the oldest one', async ({ page }) => {

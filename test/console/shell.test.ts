@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { createAccessToken, createAccount } from './src/accounts.ts'
-import { checkPage, request, signIn, test, url } from './src/browser.ts'
+import { checkPage, readInPagesOf, request, signIn, test, url } from './src/browser.ts'
 
 const palette = (page: Page) => page.getByRole('combobox', { name: 'Find a page, an action or a record' })
 const results = (page: Page) => page.getByRole('listbox', { name: 'Results' })
@@ -156,15 +156,14 @@ test('the palette finds APIs by a part of their name, and opens the chosen one',
   await page.waitForURL(/\/console\/apis\/[\w-]{36}/)
 })
 
-test('the palette finds webhooks and users by name', async ({ signedIn: page }) => {
-  const name = `palette ${crypto.randomUUID().slice(0, 8)}`
-  const { id } = await request('POST', '/webhooks', {
-    displayName: name,
-    url: 'http://127.0.0.1:9/',
-    active: false,
-    eventTypes: ['API_CREATED'],
-  })
+test('the palette finds users and all webhooks by name', async ({ signedIn: page }) => {
+  const name = `zz palette ${crypto.randomUUID().slice(0, 8)}`
+  const fields = { url: 'http://127.0.0.1:9/', active: false, eventTypes: ['API_CREATED'] }
+  await request('POST', '/webhooks', { ...fields, displayName: `aa palette ${crypto.randomUUID()}` })
+  const { id } = await request('POST', '/webhooks', { ...fields, displayName: name })
   const { id: user, username } = await createAccount('USER')
+  const { totalElements } = await request('GET', '/webhooks')
+  await readInPagesOf(page, Math.ceil(totalElements / 2), '/webhooks')
   await openPalette(page)
   await page.keyboard.type(username)
   await results(page).getByRole('group', { name: 'Users' }).getByRole('option', { name: username }).click()

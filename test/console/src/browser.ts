@@ -92,6 +92,17 @@ async function tokenAt(service: string, username: string, password: string): Pro
   return (headers.get('authorization') ?? '').replace('Bearer ', '')
 }
 
+/** Makes the page read a list in smaller pages than it asks for, so that a few records have several. @param path of the list */
+export const readInPagesOf = (page: Page, size: number, path: string) =>
+  page.route(
+    ({ pathname }) => pathname === path,
+    route => {
+      const smaller = new URL(route.request().url())
+      smaller.searchParams.set('size', String(size))
+      return route.continue({ url: smaller.href })
+    },
+  )
+
 /** Sends a request of the administrator to the REST interface. @returns the JSON body of its success */
 export async function request(method: string, path: string, body?: unknown) {
   const headers = { authorization: inject('authorization'), 'content-type': 'application/json' }

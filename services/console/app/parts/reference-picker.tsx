@@ -1,14 +1,17 @@
 import { Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import type { Query, Scope } from '../http/schemas.ts'
 import { useAllowed } from '../http/session.ts'
+import { webhooksQuery } from './all-webhooks.ts'
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const TYPING_MS = 200
 const SIZE = 20
+/** How long the webhooks that were read are searched, while a name is typed. */
+const FRESH_MS = 60_000
 
 interface Choice {
   value: string
@@ -18,7 +21,7 @@ interface Choice {
 /** How the records of a kind are found by a part of their name, and one by its id. */
 interface Kind {
   scope: Scope
-  find(text: string, signal: AbortSignal): Promise<Choice[]>
+  find(text: string, signal: AbortSignal, cache: QueryClient): Promise<Choice[]>
   one(id: string, signal: AbortSignal): Promise<Choice>
 }
 
@@ -39,10 +42,10 @@ const KINDS = {
   },
   webhook: {
     scope: 'WEBHOOKS_READ',
-    async find(text, signal) {
-      const { content } = await answer(client.GET('/webhooks', { params: { query: { size: 100 } }, signal }))
+    async find(text, _signal, cache) {
+      const { webhooks } = await cache.fetchQuery({ ...webhooksQuery, staleTime: FRESH_MS })
       const wanted = text.toLowerCase()
-      return content.map(choice).filter(({ label }) => label.toLowerCase().includes(wanted))
+      return webhooks.map(choice).filter(({ label }) => label.toLowerCase().includes(wanted))
     },
     one: async (webhook_id, signal) =>
       choice(
@@ -88,7 +91,7 @@ export function ReferencePicker({ kind, label, value, onChange }: ReferencePicke
   const isId = UUID.test(text)
   const found = useQuery({
     queryKey: ['references', kind, text],
-    queryFn: ({ signal }) => find(text, signal),
+    queryFn: ({ signal, client }) => find(text, signal, client),
     enabled: allowed && opened && !isId,
     placeholderData: keepPreviousData,
   })

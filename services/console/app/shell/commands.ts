@@ -6,6 +6,7 @@ import { INTERFACE_PATH } from '../http/place.ts'
 import type { Scope } from '../http/schemas.ts'
 import type { Session } from '../http/session.ts'
 import { signOut } from '../login/sign-in.ts'
+import { webhooksQuery } from '../parts/all-webhooks.ts'
 import { areasOf } from './areas.ts'
 
 /** An entry of the command palette. */
@@ -72,7 +73,7 @@ export function useRecords(current: Session, typed: string) {
       detail: displayName && displayName !== name ? name : undefined,
       path: `/apis/${id}`,
     })),
-    ...(webhooks.data?.content ?? [])
+    ...(webhooks.data?.webhooks ?? [])
       .filter(({ name, displayName }) => matches(`${name} ${displayName}`, text))
       .slice(0, SHOWN)
       .map(({ id, displayName }) => ({
@@ -106,8 +107,7 @@ function useSearches({ scopes }: Session, text: string) {
     staleTime: FRESH_MS,
   })
   const webhooks = useQuery({
-    queryKey: ['palette', 'webhooks'],
-    queryFn: ({ signal }) => answer(client.GET('/webhooks', { params: { query: { size: 100 } }, signal })),
+    ...webhooksQuery,
     enabled: may('WEBHOOKS_READ'),
     staleTime: FRESH_MS,
   })

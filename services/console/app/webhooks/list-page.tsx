@@ -3,6 +3,7 @@ import { Box, Button, Group, Pagination, SegmentedControl, Stack, Text, Title } 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
+import { type Webhook, webhooksQuery } from '../parts/all-webhooks.ts'
 import { EmptyPage } from '../parts/empty-page.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
@@ -11,13 +12,13 @@ import { WebhookRows } from './list-rows.tsx'
 import { useWebhookTable } from './list-table.tsx'
 import { readWebhooksSearch, type WebhookState } from './search.ts'
 import { STATES } from './state.ts'
-import { type Webhook, webhooksQuery } from './webhook-queries.ts'
+import { HEALTH_MS } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks')
 
 /** The webhooks with their health. */
 export function WebhooksPage() {
-  const list = useQuery(webhooksQuery)
+  const list = useQuery({ ...webhooksQuery, refetchInterval: HEALTH_MS })
   const mayChange = useAllowed('WEBHOOKS_WRITE')
   return (
     <Stack>

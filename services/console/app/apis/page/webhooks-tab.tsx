@@ -1,37 +1,26 @@
 import { Badge, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
+import { type Webhook, webhooksQuery } from '../../parts/all-webhooks.ts'
 import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 
-type Webhook = Schemas['Webhook']
-
 /** Types of the events that concern an API. */
 const isApiEvent = (type: string) => type.startsWith('API_') || type.startsWith('PRODUCT_API_')
 
-/** The active webhooks that ask for events of APIs. The interface has no filter for them. */
-async function readWebhooks(signal: AbortSignal): Promise<Webhook[]> {
-  const found: Webhook[] = []
-  for (let page = 1; ; page += 1) {
-    const { content, last } = await answer(
-      client.GET('/webhooks', { params: { query: { page, size: 100 } }, signal }),
-    )
-    found.push(...content.filter(({ active, eventTypes }) => active && eventTypes.some(isApiEvent)))
-    if (last) return found
-  }
-}
+/** The active webhooks that ask for events of APIs, and how many webhooks were not searched. */
+const askForApis = ({ webhooks, total }: { webhooks: readonly Webhook[]; total: number }) => ({
+  found: webhooks.filter(({ active, eventTypes }) => active && eventTypes.some(isApiEvent)),
+  unread: total - webhooks.length,
+})
 
 /** The webhooks that are told about changes of this API and of all others. */
 export function WebhooksTab({ api }: { api: Schemas['Api'] }) {
   const allowed = useAllowed('WEBHOOKS_WRITE')
-  const webhooks = useQuery({
-    queryKey: ['webhooks', 'of APIs'],
-    queryFn: ({ signal }) => readWebhooks(signal),
-  })
+  const webhooks = useQuery({ ...webhooksQuery, select: askForApis })
   return (
     <Stack>
       <Group justify="space-between">
@@ -52,12 +41,15 @@ export function WebhooksTab({ api }: { api: Schemas['Api'] }) {
           onRetry={() => webhooks.refetch()}
         />
       )}
-      {webhooks.data?.length === 0 && (
+      {webhooks.data?.found.length === 0 && (
         <Empty title="No webhook asks for events of APIs">
           A webhook tells another system about changes of APIs as they happen.
         </Empty>
       )}
-      {webhooks.data && webhooks.data.length > 0 && <WebhookTable webhooks={webhooks.data} />}
+      {webhooks.data && webhooks.data.found.length > 0 && <WebhookTable webhooks={webhooks.data.found} />}
+      {webhooks.data && webhooks.data.unread > 0 && (
+        <Text size="sm">{webhooks.data.unread} further webhooks were not searched.</Text>
+      )}
     </Stack>
   )
 }
