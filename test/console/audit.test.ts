@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Download, Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
-import { checkPage, request, signIn, test, url } from './src/browser.ts'
+import { as, createAccount } from './src/accounts.ts'
+import { checkPage, readInPagesOf, request, signIn, test, url } from './src/browser.ts'
 import { startProxy } from './src/proxy.ts'
 
 const INPUT = { url: 'https://example.com/before', status: 'ACTIVE', tags: ['audit'] }
+
+/** The fields of an entry that tests read. */
+interface AuditEntry {
+  id: string
+  action: string
+  timestamp: string
+}
 
 /** An API with two entries in the audit log. */
 async function changedApi() {
@@ -74,6 +82,41 @@ test('a year that is typed digit by digit changes no other part of a time, and r
   await expect.poll(() => new URL(page.url()).searchParams.get('from')).toBe('2025-11-20T09:00:05.000Z')
   expect(await from.inputValue()).toBe('2025-11-20T10:00:05')
   expect(asked.filter(at => at?.startsWith('00'))).toEqual([])
+})
+
+test('an entry is found among all entries of its time', async ({ page }) => {
+  const api = await changedApi()
+  for (const environment of [randomUUID(), randomUUID()]) {
+    await request('PUT', `/environments/${environment}/apis/${api.id}`)
+    const deployments = () => request('GET', `/apis/${api.id}?includeDeployedOn=true`)
+    await expect.poll(async () => JSON.stringify(await deployments())).toContain(environment)
+  }
+  await request('DELETE', `/apis/${api.id}?undeploy=true`)
+  const latest = async (): Promise<AuditEntry[]> => {
+    const { content } = await request('GET', `/auditLog?resource=${api.id}&sort=timestamp,desc`)
+    return content.filter(({ timestamp }: AuditEntry) => timestamp === content[0].timestamp)
+  }
+  // All entries of one request have the same time.
+  await expect.poll(async () => (await latest()).length).toBe(3)
+  await readInPagesOf(page, 1, '/auditLog')
+  for (const { id, action, timestamp } of await latest()) {
+    await signIn(page, `/audit?resource=${api.id}&entry=${id}&at=${timestamp}`)
+    const entry = page.getByRole('region', { name: 'Selected entry' })
+    await entry.getByRole('heading', { name: action }).waitFor()
+  }
+})
+
+test('an entry of an erased user has the id of the user', async ({ page }) => {
+  const { id, authorization } = await createAccount('GLOBAL_ADMIN')
+  const fields = { name: `erased-${randomUUID()}`, displayName: 'By an erased user', ...INPUT }
+  const api = (await (await as(authorization, 'POST', '/apis', fields)).json()) as { id: string }
+  await request('POST', `/users/${id}/erase`)
+  await signIn(page, `/audit?resource=${api.id}`)
+  await entries(page)
+    .filter({ hasText: `Erased or unknown user ${id}` })
+    .click()
+  const entry = page.getByRole('region', { name: 'Selected entry' })
+  await entry.getByText(`Erased or unknown user ${id}`).waitFor()
 })
 
 test('all entries can be reached while few are in the page', async ({ page }) => {

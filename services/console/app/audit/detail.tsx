@@ -7,7 +7,7 @@ import { exactTime } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
 import { Changes } from './changes.tsx'
-import type { Entry } from './entries.ts'
+import { type Entry, userName } from './entries.ts'
 import { ProofOfEntry } from './proof-of-entry.tsx'
 
 /** A selected entry: what changed, and what proves it. */
@@ -39,7 +39,7 @@ function EntryProperties({ entry }: { entry: Entry }) {
       </Property>
       <Property name="Recorded">{exactTime(recordedAt)}</Property>
       <Property name="By">
-        {user.username ?? user.id ?? 'an erased user'}
+        {userName(entry)}
         {user.id && (
           <>
             {' · '}

@@ -5,6 +5,9 @@ import { type AuditSearch, filtersOf } from './search.ts'
 
 export type Entry = Schemas['AuditRecord']
 
+/** The name of the user of an entry. A user who was erased, or whose name cannot be read, has none. */
+export const userName = ({ user: { id, username } }: Entry) => username ?? `Erased or unknown user ${id}`
+
 /** Entries that are read at once. */
 const PAGE = 100
 
@@ -41,14 +44,18 @@ export function useEntries(search: AuditSearch, first: number, last: number) {
   })
 }
 
-/** An entry by its id and its time. */
+/** An entry by its id and its time, which all entries of one request share. */
 export const entryAt = (id: string, at: string) => {
-  const query: Query<'listAuditLog'> = { from: at, to: new Date(Date.parse(at) + 1).toISOString(), size: 100 }
+  const times = { from: at, to: new Date(Date.parse(at) + 1).toISOString() }
   return queryOptions({
     queryKey: ['audit', 'entry', id, at],
     queryFn: async ({ signal }) => {
-      const { content } = await answer(client.GET('/auditLog', { params: { query }, signal }))
-      return content.find(entry => entry.id === id) ?? null
+      for (let page = 1; ; page++) {
+        const query: Query<'listAuditLog'> = { ...times, page, size: PAGE }
+        const { content, last } = await answer(client.GET('/auditLog', { params: { query }, signal }))
+        const found = content.find(entry => entry.id === id)
+        if (found || last) return found ?? null
+      }
     },
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,

@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { exactTime } from '../parts/local-time.ts'
 import { RowList, type Rows } from '../parts/rows.tsx'
 import classes from './audit.module.css'
-import type { Entry } from './entries.ts'
+import { type Entry, userName } from './entries.ts'
 
 interface EntryListProps {
   rows: Rows
@@ -34,11 +34,8 @@ export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
   )
 }
 
-function EntryCells({
-  entry: { timestamp, action, resourceType, resourceId, details, user },
-}: {
-  entry: Entry
-}) {
+function EntryCells({ entry }: { entry: Entry }) {
+  const { timestamp, action, resourceType, resourceId, details } = entry
   const { displayName, name } = details.after ?? details.before ?? {}
   return (
     <>
@@ -46,7 +43,7 @@ function EntryCells({
       <span className={classes.action}>{action}</span>
       <span className={classes.type}>{resourceType}</span>
       <span className={classes.name}>{String(displayName ?? name ?? resourceId)}</span>
-      <span className={classes.user}>{user.username ?? user.id}</span>
+      <span className={classes.user}>{userName(entry)}</span>
     </>
   )
 }
