@@ -56,6 +56,7 @@ export { changed, namedById, publicMessage, resourceMessages, sendDirectly } fro
 export { RELEASE, RELEASE_HEADER } from './release.ts'
 export { contextOfRequest } from './request-context.ts'
 export { retryAfterMs } from './retry-after.ts'
+export { routeOf } from './route-of.ts'
 export {
   type AddRoute,
   type Call,

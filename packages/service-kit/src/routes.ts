@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import {
-  bodyLimitOf,
   type Operation,
   type OperationResponses,
   type Parsed,
@@ -12,11 +11,12 @@ import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { retainBody } from './body-memory.ts'
-import { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
+import { ANONYMOUS, callerOf } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
 import type { Instrumented } from './instrumented.ts'
 import { contextOfRequest, inContextOfRequest } from './request-context.ts'
+import { routeOf } from './route-of.ts'
 import type { Admit } from './service.ts'
 
 /** A request that was checked against its contract, as the handler of the route receives it. */
@@ -128,22 +128,7 @@ export function router(
     }
 
     app.route({
-      method: operation.method,
-      url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-      bodyLimit: bodyLimitOf(operation),
-      onRequest(request, reply, done) {
-        const proceed = (principal: Principal) => {
-          noteCaller(request, principal)
-          done()
-        }
-        try {
-          const admitted = admit(request, reply, operation)
-          if (admitted instanceof Promise) admitted.then(proceed, done)
-          else proceed(admitted)
-        } catch (error) {
-          done(error as Error)
-        }
-      },
+      ...routeOf(operation, admit),
       handler: (request, reply) =>
         retainBody(
           request,

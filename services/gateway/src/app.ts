@@ -1,5 +1,4 @@
 import cors from '@fastify/cors'
-import type { Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { Admit } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
@@ -19,7 +18,6 @@ import type { GatewaySettings } from './settings.ts'
 export interface GatewayDependencies {
   bus: Bus
   now(): Date
-  log: Log
   metrics: Registry
   /** Shared counters of all replicas. Without them each replica counts for itself. */
   counts?: RateCounts
@@ -31,7 +29,6 @@ export interface Gateway {
   /** Adds rate limits, CORS, security headers, documentation and event stream; called before services add their routes. */
   edge(app: FastifyInstance): Promise<void>
   start(): Promise<void>
-  waitingFor(): string | undefined
   /** Ends the open event streams. */
   stop(): Promise<void>
 }
@@ -105,7 +102,6 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
     async start() {
       unlisten = [known.listen(), ...(counts ? [counts.start()] : [])]
     },
-    waitingFor: () => undefined,
     async stop() {
       for (const end of unlisten) end()
       endStreams()

@@ -8,12 +8,12 @@ import {
   Refusal,
   SCHEMA_MEDIA_TYPE,
 } from '@gantry/contracts'
-import { type Admit, checkParams, checkQuery, noteCaller } from '@gantry/service-kit'
+import { type Admit, checkParams, checkQuery, routeOf } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 export interface EventSchemaOptions {
   admit: Admit
-  /** Begins the addresses of the schemas. */
+  /** Prefix of the URLs of the schemas. */
   root: string
 }
 
@@ -25,11 +25,7 @@ export function eventSchemaRoutes(app: FastifyInstance, { admit, root }: EventSc
     bodyOf: (request: FastifyRequest) => Buffer,
   ): void => {
     app.route({
-      method: operation.method,
-      url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-      async onRequest(request, reply) {
-        noteCaller(request, await admit(request, reply, operation))
-      },
+      ...routeOf(operation, admit),
       async handler(request, reply) {
         checkQuery(operation.query, request.query)
         const body = bodyOf(request)

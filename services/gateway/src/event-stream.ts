@@ -7,7 +7,7 @@ import {
   streamEvents,
 } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
-import { type Admit, ANONYMOUS, callerOf, checkQuery, measureBuffer, noteCaller } from '@gantry/service-kit'
+import { type Admit, ANONYMOUS, callerOf, checkQuery, measureBuffer, routeOf } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import { eventChunks } from './event-chunks.ts'
@@ -119,11 +119,7 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
   }
 
   app.route({
-    method: 'GET',
-    url: streamEvents.path,
-    async onRequest(request, reply) {
-      noteCaller(request, await admit(request, reply, streamEvents))
-    },
+    ...routeOf(streamEvents, admit),
     async handler(request, reply) {
       const mediaType = requestedMediaType(request)
       const query = requestedEvents(request, mediaType)

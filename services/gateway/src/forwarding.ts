@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import replyFrom from '@fastify/reply-from'
-import { bodyLimitOf, OPERATIONS, type Operation, Refusal, type ServiceName } from '@gantry/contracts'
+import { OPERATIONS, type Operation, Refusal, type ServiceName } from '@gantry/contracts'
 import type { Replicas } from '@gantry/hosting'
 import {
   type Admit,
@@ -14,6 +14,7 @@ import {
   type PassedPrincipals,
   PRINCIPAL_HEADER,
   readBody,
+  routeOf,
 } from '@gantry/service-kit'
 import { answered, requestSpan, type Span } from '@gantry/tracing'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
@@ -97,10 +98,7 @@ export async function forwarding(
       if (operation.service === 'gateway') continue
       const upstream = services[operation.service]
       scope.route({
-        method: operation.method,
-        url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-        bodyLimit: bodyLimitOf(operation),
-        onRequest: admitting(admit, operation, sign),
+        ...routeOf(operation, admit, (request, principal) => setSigned(request, sign(principal, operation))),
         handler: (request, reply) =>
           void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
       })
@@ -111,7 +109,7 @@ export async function forwarding(
     ] as const)
       scope.get(path, {
         onRequest(request, _reply, done) {
-          ;(request as Admitted)[SIGNED_PRINCIPAL] = sign(ANONYMOUS, { service: 'identity', id })
+          setSigned(request, sign(ANONYMOUS, { service: 'identity', id }))
           done()
         },
         handler: (request, reply) =>
@@ -120,21 +118,9 @@ export async function forwarding(
   })
 }
 
-const admitting =
-  (admit: Admit, operation: Operation, sign: PassedPrincipals['sign']) =>
-  (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-    const pass = (token: string) => {
-      ;(request as Admitted)[SIGNED_PRINCIPAL] = token
-      done()
-    }
-    try {
-      const admitted = admit(request, reply, operation)
-      if (admitted instanceof Promise) admitted.then(principal => sign(principal, operation)).then(pass, done)
-      else pass(sign(admitted, operation))
-    } catch (error) {
-      done(error as Error)
-    }
-  }
+function setSigned(request: FastifyRequest, token: string): void {
+  ;(request as Admitted)[SIGNED_PRINCIPAL] = token
+}
 
 /**
  * The path of the admitted operation, not the path as the caller wrote it: the decoded and checked parameters are encoded

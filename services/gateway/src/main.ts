@@ -32,7 +32,7 @@ await runProcess({
     }
     let pass = (_purpose: Purpose) => ''
     const asking = internalRequests({ bus, services, basePath, pass: purpose => pass(purpose) })
-    const edge = gateway({ bus: asking.bus, now, log, metrics, counts: rateCounts({ bus, now }) }, settings)
+    const edge = gateway({ bus: asking.bus, now, metrics, counts: rateCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** True once all services have been ready. From then on the gateway stays ready and answers 503 for missing services. */
     let complete = false

@@ -7,7 +7,7 @@ import {
   subjects,
 } from '@gantry/contracts'
 import type { InternalRequests } from '@gantry/hosting'
-import { type Admit, checkQuery, noteCaller } from '@gantry/service-kit'
+import { type Admit, checkQuery, routeOf } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 
 /** Time for a replica to answer. Its stores have a little less to tell it the lag. */
@@ -27,11 +27,7 @@ export function systemRoute(
   { admit, system }: { admit: Admit; system(): Promise<System> },
 ): void {
   app.route({
-    method: getSystem.method,
-    url: getSystem.path,
-    async onRequest(request, reply) {
-      noteCaller(request, await admit(request, reply, getSystem))
-    },
+    ...routeOf(getSystem, admit),
     async handler(request) {
       checkQuery(getSystem.query, request.query)
       return system()

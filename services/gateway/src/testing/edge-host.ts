@@ -71,16 +71,13 @@ export async function hostEdge({
   const now = () => new Date()
   const read = gatewaySettings.parse(settings)
   const metrics = new Registry()
-  const edge = gateway(
-    { bus, now, log, metrics, ...(together && { counts: rateCounts({ bus, now }) }) },
-    read,
-  )
+  const edge = gateway({ bus, now, metrics, ...(together && { counts: rateCounts({ bus, now }) }) }, read)
   const app = httpServer({
     basePath,
     log,
     metrics,
     now,
-    notReadyReason: () => edge.waitingFor(),
+    notReadyReason: () => undefined,
     ...serverOptions(read),
   })
   const callers = new WeakMap<FastifyRequest, Principal>()
