@@ -45,6 +45,30 @@ test('the users are searched, filtered and sorted, and the URL keeps it', async 
     .toBe('ascending')
 })
 
+test('a letter deleted while the search reaches the address stays deleted', async ({ signedIn: page }) => {
+  await open(page, '/users')
+  const search = page.getByLabel('Search')
+  await search.focus()
+  // Deletes the last letter when the address has changed, and before the page shows the change.
+  await page.evaluate(() => {
+    const { document, history } = globalThis as unknown as {
+      document: { execCommand(command: string): void }
+      history: { replaceState(...state: unknown[]): void }
+    }
+    const replaceState = history.replaceState.bind(history)
+    history.replaceState = (...state) => {
+      replaceState(...state)
+      if (!String(state[2]).includes('text=admix')) return
+      history.replaceState = replaceState
+      document.execCommand('delete')
+    }
+  })
+  await search.pressSequentially('admix')
+  await page.waitForURL(/text=admi$/)
+  await page.getByRole('link', { name: 'admin', exact: true }).waitFor()
+  expect(await search.inputValue()).toBe('admi')
+})
+
 test('the list of users is accessible, and says what roles may do', async ({ signedIn: page }) => {
   await lock(await newUser())
   await open(page, '/users')

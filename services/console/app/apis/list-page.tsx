@@ -1,9 +1,10 @@
-import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Loader, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
+import { TextSearch } from '../parts/text-search.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChosenFilters, FacetBar } from './facet-bar.tsx'
 import styles from './list-page.module.css'
@@ -19,7 +20,6 @@ import {
   termsOf,
   withoutFilters,
 } from './search.ts'
-import { SearchBox } from './search-box.tsx'
 import { useSelection } from './selection.ts'
 
 const route = getRouteApi('/inside/apis')
@@ -44,10 +44,13 @@ export function ApisPage() {
         <CreateButton />
       </Group>
       <Group gap="xs">
-        <SearchBox
-          value={search.search ?? ''}
+        <TextSearch
+          flex="1 1 16rem"
+          aria-label="Search APIs"
+          placeholder="Search names and descriptions"
+          value={search.search}
           onChange={text => change({ ...search, search: text }, true)}
-          searching={first.isFetching}
+          rightSection={first.isFetching && <Loader size="xs" aria-hidden />}
         />
         <NativeSelect
           flex="0 1 14rem"

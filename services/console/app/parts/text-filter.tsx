@@ -1,8 +1,5 @@
 import { Autocomplete, TextInput } from '@mantine/core'
-import { useState } from 'react'
-import { useTypingPause } from './typing-pause.ts'
-
-const TYPING_MS = 250
+import { useTypedText } from './typed-text.ts'
 
 interface TextFilterProps {
   label: string
@@ -16,46 +13,19 @@ interface TextFilterProps {
 }
 
 /** A filter by a text that takes effect while the person types. */
-export function TextFilter({ label, value = '', onChange, placeholder, type, proposals }: TextFilterProps) {
-  const [typed, setTyped] = useState(value)
-  const [sent, setSent] = useState(value)
-  const [seen, setSeen] = useState(value)
-  if (value !== seen) {
-    setSeen(value)
-    // The URL has changed otherwise, e.g. with the button "Back".
-    if (value !== sent) {
-      setTyped(value)
-      setSent(value)
-    }
-  }
-  const send = useTypingPause((text: string) => {
-    setSent(text)
-    onChange(text === '' ? undefined : text)
-  }, TYPING_MS)
-  const change = (text: string) => {
-    setTyped(text)
-    send(text.trim())
-  }
-  if (proposals)
-    return (
-      <Autocomplete
-        label={label}
-        placeholder={placeholder}
-        data={[...proposals]}
-        value={typed}
-        onChange={change}
-        limit={30}
-        clearable
-        clearButtonProps={{ 'aria-label': `Clear ${label}` }}
-      />
-    )
+export function TextFilter({ value, onChange, proposals, ...props }: TextFilterProps) {
+  const [typed, change] = useTypedText(value, onChange)
+  if (!proposals)
+    return <TextInput {...props} value={typed} onChange={event => change(event.currentTarget.value)} />
   return (
-    <TextInput
-      type={type}
-      label={label}
-      placeholder={placeholder}
+    <Autocomplete
+      {...props}
+      data={[...proposals]}
       value={typed}
-      onChange={event => change(event.currentTarget.value)}
+      onChange={change}
+      limit={30}
+      clearable
+      clearButtonProps={{ 'aria-label': `Clear ${props.label}` }}
     />
   )
 }

@@ -9,11 +9,11 @@ import { useAllowed } from '../http/session.ts'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
+import { TextSearch } from '../parts/text-search.tsx'
 import { Pages } from './pages.tsx'
 import { ROLES } from './roles.ts'
 import { RolesDialog } from './roles-dialog.tsx'
 import { readUserSearch, STATUSES, type UserSearch, userQuery } from './search.ts'
-import { SearchInput } from './search-input.tsx'
 import { UsersTable } from './users-table.tsx'
 
 const route = getRouteApi('/inside/users')
@@ -91,11 +91,11 @@ interface UserFiltersProps {
 function UserFilters({ search, onChange }: UserFiltersProps) {
   return (
     <Group align="end" gap="sm" component="search">
-      <SearchInput
+      <TextSearch
         label="Search"
         placeholder="User name, display name or email"
-        value={search.text ?? ''}
-        onSearch={text => onChange({ text: text || undefined })}
+        value={search.text}
+        onChange={text => onChange({ text })}
         flex="1 1 16rem"
       />
       <Select

@@ -7,7 +7,7 @@ import { type Webhook, webhooksQuery } from '../parts/all-webhooks.ts'
 import { EmptyPage } from '../parts/empty-page.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
-import { TextFilter } from '../parts/text-filter.tsx'
+import { TextSearch } from '../parts/text-search.tsx'
 import { WebhookRows } from './list-rows.tsx'
 import { useWebhookTable } from './list-table.tsx'
 import { readWebhooksSearch, type WebhookState } from './search.ts'
@@ -95,8 +95,7 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
     <>
       <Group align="flex-end">
         <Box w={{ base: '100%', sm: 280 }}>
-          <TextFilter
-            type="search"
+          <TextSearch
             label="Search webhooks"
             placeholder="Name, URL or event type"
             value={search.search}
