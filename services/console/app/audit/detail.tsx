@@ -1,6 +1,6 @@
 import { CloseButton, Group, Paper, Stack, Title } from '@mantine/core'
 import { useAllowed } from '../http/session.ts'
-import { Copied } from '../parts/copied.tsx'
+import { Copied } from '../parts/copy.tsx'
 import { JsonText } from '../parts/json-text.tsx'
 import { AnchorLink } from '../parts/links.tsx'
 import { exactTime } from '../parts/local-time.ts'

@@ -16,7 +16,7 @@ import {
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { INTERFACE_PATH } from '../http/place.ts'
-import { Copied } from '../parts/copied.tsx'
+import { Copied } from '../parts/copy.tsx'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { exactTime } from '../parts/local-time.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'

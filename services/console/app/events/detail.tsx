@@ -2,7 +2,7 @@ import { Button, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
-import { Copied } from '../parts/copied.tsx'
+import { Copied } from '../parts/copy.tsx'
 import { JsonText } from '../parts/json-text.tsx'
 import { AnchorLink } from '../parts/links.tsx'
 import { exactTime } from '../parts/local-time.ts'

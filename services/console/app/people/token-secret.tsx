@@ -1,6 +1,6 @@
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
-import { CopyableValue } from '../parts/copyable.tsx'
+import { CopyField } from '../parts/copy.tsx'
 import { ButtonLink } from '../parts/links.tsx'
 
 /** The secret of a new access token, which only the answer to its creation has. */
@@ -33,7 +33,7 @@ function Secret({ secret }: { secret: string }) {
           Gantry keeps only a hash of it. Put it where your program reads it, and nowhere else: a program that
           has it can act as you within its scopes.
         </Text>
-        <CopyableValue label="Secret" value={secret} />
+        <CopyField label="Secret" value={secret} />
       </Stack>
     </Alert>
   )

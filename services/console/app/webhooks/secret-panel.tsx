@@ -1,6 +1,6 @@
 import { Alert, Stack, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
-import { CopyableValue } from '../parts/copyable.tsx'
+import { CopyField } from '../parts/copy.tsx'
 
 /** The secret of a response, which no other response has. */
 export function SecretPanel({ webhook }: { webhook: Schemas['NewWebhook'] }) {
@@ -13,7 +13,7 @@ export function SecretPanel({ webhook }: { webhook: Schemas['NewWebhook'] }) {
     )
   return (
     <Stack gap={4}>
-      <CopyableValue label="Signing secret" value={webhook.secret} />
+      <CopyField label="Signing secret" value={webhook.secret} />
       <Text size="sm">
         Store it in the receiver now. It is shown only once; a lost secret can be rotated.
       </Text>

@@ -1,6 +1,6 @@
 import { Anchor, Code, List, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { CodeBlock } from '../parts/copyable.tsx'
+import { CodeBlock } from '../parts/copy.tsx'
 import { SIGNATURE_CODE } from './signature-code.ts'
 
 /** How a receiver checks that a request is from this service. */

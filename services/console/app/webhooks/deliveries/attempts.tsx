@@ -1,6 +1,6 @@
 import { Accordion, Code, Group, Paper, Stack, Table, Text, Timeline, Title } from '@mantine/core'
 import type { Schemas } from '../../http/schemas.ts'
-import { CodeBlock } from '../../parts/copyable.tsx'
+import { CodeBlock } from '../../parts/copy.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
 import type { Delivery } from './delivery-queries.ts'

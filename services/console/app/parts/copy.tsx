@@ -1,0 +1,86 @@
+import { Box, Button, Code, CopyButton, Group, TextInput } from '@mantine/core'
+
+interface CopyProps {
+  value: string
+  /** What names the value, e.g. "trace id". */
+  what: string
+}
+
+/** An identifier with a button that copies it. */
+export function Copied({ value, what }: CopyProps) {
+  return (
+    <Group gap="xs" wrap="nowrap" miw={0}>
+      <Code style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }} title={value}>
+        {value}
+      </Code>
+      <Copy value={value} what={what} />
+    </Group>
+  )
+}
+
+/** A value in a field, with a button that copies it. Without access to the clipboard it is selected and copied by hand. */
+export function CopyField({ label, value }: { label: string; value: string }) {
+  return (
+    <Group align="flex-end" gap="xs" wrap="nowrap">
+      <TextInput
+        label={label}
+        value={value}
+        readOnly
+        onFocus={event => event.currentTarget.select()}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        style={{ flexGrow: 1 }}
+      />
+      <Copy what={label} value={value} size="sm" />
+    </Group>
+  )
+}
+
+const WRAPPED = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
+
+interface CodeBlockProps {
+  label: string
+  text: string
+  maxHeight: number | string
+  /** Wraps long lines, which otherwise scroll. */
+  wrap?: boolean
+}
+
+/** Code or JSON that scrolls in its own box, which the keyboard can reach. */
+export function CodeBlock({ label, text, maxHeight, wrap }: CodeBlockProps) {
+  return (
+    <Box pos="relative">
+      <Code
+        block
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        mah={maxHeight}
+        style={{ overflow: 'auto', ...(wrap && WRAPPED) }}
+      >
+        {text}
+      </Code>
+      <Box pos="absolute" top={6} right={6}>
+        <Copy what={label} value={text} />
+      </Box>
+    </Box>
+  )
+}
+
+/** Absent where the page cannot copy, as on pages that are served over HTTP without TLS. */
+function Copy({ what, value, size = 'compact-xs' }: CopyProps & { size?: string }) {
+  if (!('clipboard' in navigator)) return null
+  return (
+    <CopyButton value={value} timeout={2_000}>
+      {({ copied, copy }) => (
+        <Button
+          size={size}
+          variant="default"
+          onClick={copy}
+          aria-label={`${copied ? 'Copied' : 'Copy'}: ${what}`}
+        >
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
+      )}
+    </CopyButton>
+  )
+}
