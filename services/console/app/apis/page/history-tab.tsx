@@ -2,7 +2,8 @@ import { Grid, Stack, Title } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Schemas } from '../../http/schemas.ts'
-import { HistoryList } from './history-list.tsx'
+import { HistoryList } from '../../parts/history-list.tsx'
+import { OPERATIONS } from './operations.ts'
 import { PastState } from './past-state.tsx'
 import { historyQuery } from './reads.ts'
 import { readApiPageSearch } from './search.ts'
@@ -39,7 +40,7 @@ export function HistoryTab({ id, now }: HistoryTabProps) {
           <Title order={2} size="h4" mb="sm">
             Changes
           </Title>
-          <HistoryList history={history} onShow={show} shown={at} />
+          <HistoryList history={history} titles={OPERATIONS} onShow={show} shown={at} />
         </Grid.Col>
         {at && (
           <Grid.Col span={{ base: 12, md: 6 }} order={{ base: -1, md: 1 }}>

@@ -1,7 +1,8 @@
 import { Modal } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../http/schemas.ts'
-import { HistoryList } from './history-list.tsx'
+import { HistoryList } from '../../parts/history-list.tsx'
+import { OPERATIONS } from './operations.ts'
 import { versionHistoryQuery } from './reads.ts'
 
 interface VersionHistoryDialogProps {
@@ -20,7 +21,7 @@ export function VersionHistoryDialog({ version, onClose }: VersionHistoryDialogP
       title={`History of version ${version.name}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <HistoryList history={history} />
+      <HistoryList history={history} titles={OPERATIONS} />
     </Modal>
   )
 }

@@ -1,16 +1,18 @@
 import { Button, Code, Group, Paper, Stack, Text } from '@mantine/core'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
-import type { Schemas } from '../../http/schemas.ts'
-import { Changes, remarkable } from '../../parts/changes.tsx'
-import { ProblemPanel } from '../../parts/problem-panel.tsx'
-import { Loading } from '../../parts/states.tsx'
-import { exactTime, Time } from '../../parts/time.tsx'
+import type { Schemas } from '../http/schemas.ts'
+import { Changes, remarkable } from './changes.tsx'
+import { ProblemPanel } from './problem-panel.tsx'
+import { Empty, Loading } from './states.tsx'
+import { exactTime, Time } from './time.tsx'
 
 type Entry = Schemas['HistoryEntry']
 type HistoryResult = UseInfiniteQueryResult<InfiniteData<{ content: Entry[] }>>
 
 interface HistoryListProps {
   history: HistoryResult
+  /** The operations in words. The others are shown with their names. */
+  titles: Readonly<Record<string, string>>
   /** Shows the state after a change; absent where states cannot be shown. */
   onShow?: (at: string) => void
   /** The time of the shown state. */
@@ -18,7 +20,7 @@ interface HistoryListProps {
 }
 
 /** The changes of a record, newest first, with the difference of each field. */
-export function HistoryList({ history, onShow, shown }: HistoryListProps) {
+export function HistoryList({ history, titles, onShow, shown }: HistoryListProps) {
   const entries = history.data?.pages.flatMap(({ content }) => content) ?? []
   return (
     <Stack>
@@ -30,9 +32,19 @@ export function HistoryList({ history, onShow, shown }: HistoryListProps) {
           onRetry={() => history.refetch()}
         />
       )}
+      {history.isSuccess && entries.length === 0 && (
+        <Empty title="No changes yet">A change appears here within seconds.</Empty>
+      )}
       <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
         {entries.map(entry => (
-          <HistoryItem key={entry.id} entry={entry} onShow={onShow} current={entry.timestamp === shown} />
+          <li key={entry.id}>
+            <HistoryItem
+              entry={entry}
+              title={titles[entry.operation] ?? entry.operation}
+              onShow={onShow}
+              current={entry.timestamp === shown}
+            />
+          </li>
         ))}
       </Stack>
       {history.hasNextPage && (
@@ -51,23 +63,25 @@ export function HistoryList({ history, onShow, shown }: HistoryListProps) {
 
 interface HistoryItemProps {
   entry: Entry
+  title: string
   onShow: ((at: string) => void) | undefined
   current: boolean
 }
 
-function HistoryItem({ entry, onShow, current }: HistoryItemProps) {
+function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
   const changes = remarkable(entry.changes)
-  const { timestamp, restoredTo } = entry
+  const { timestamp, restoredTo, requestId } = entry
   return (
     <Paper
-      component="li"
+      component="article"
+      aria-label={title}
       withBorder
       p="sm"
       style={current ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}
     >
       <Group justify="space-between" align="start">
         <div>
-          <Text fw={600}>{titleOf(entry)}</Text>
+          <Text fw={600}>{title}</Text>
           <Text size="sm">
             <Time at={timestamp} />
             <By who={entry.who} />
@@ -82,7 +96,7 @@ function HistoryItem({ entry, onShow, current }: HistoryItemProps) {
           <Button
             size="compact-sm"
             variant="default"
-            aria-label={`Show this state: ${titleOf(entry)}, ${exactTime(timestamp)}`}
+            aria-label={`Show this state: ${title}, ${exactTime(timestamp)}`}
             onClick={() => onShow(timestamp)}
           >
             Show this state
@@ -90,32 +104,15 @@ function HistoryItem({ entry, onShow, current }: HistoryItemProps) {
         )}
       </Group>
       {changes.length > 0 && <Changes changes={changes} />}
+      <Text size="xs" c="dimmed">
+        Request id <Code>{requestId}</Code>
+      </Text>
     </Paper>
   )
 }
 
 function By({ who }: { who: Entry['who'] }) {
   if (!who) return null
-  const name = who.displayName ?? who.username
-  return <> by {name ?? <Code>{who.id}</Code>}</>
+  if (who.id === null) return <> by the service</>
+  return <> by {who.displayName ?? who.username ?? <Code>{who.id}</Code>}</>
 }
-
-const TITLES: Readonly<Record<string, string>> = {
-  API_CREATED: 'Created',
-  API_UPDATED: 'Changed',
-  API_RESTORED: 'Restored',
-  API_DELETED: 'Deleted',
-  API_DEPLOYMENT_STARTED: 'Deployment started',
-  API_UNDEPLOYMENT_STARTED: 'Undeployment started',
-  API_DEPLOYED: 'Deployed',
-  API_UNDEPLOYED: 'Undeployed',
-  API_DEPLOYMENT_FAILED: 'Deployment failed',
-  API_IMAGE_UPDATED: 'Image changed',
-  API_IMAGE_DELETED: 'Image deleted',
-  API_VERSION_CREATED: 'Version created',
-  API_VERSION_UPDATED: 'Version changed',
-  API_VERSION_DELETED: 'Version deleted',
-}
-
-/** What has happened, in words. Operations that the console does not know keep their names. */
-const titleOf = ({ operation }: Entry): string => TITLES[operation] ?? operation
