@@ -1,24 +1,13 @@
 import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Button,
-  Group,
-  Pagination,
-  Paper,
-  Stack,
-  Table,
-  Text,
-  Title,
-} from '@mantine/core'
+import { Alert, Anchor, Badge, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { INTERFACE_PATH } from '../http/place.ts'
 import { Copied } from '../parts/copy.tsx'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { exactTime } from '../parts/local-time.ts'
+import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
@@ -63,14 +52,11 @@ export function ProofsPage() {
           ) : (
             <Roots roots={shown.data.content} />
           )}
-          {shown.data.totalPages > 1 && (
-            <Pagination
-              total={shown.data.totalPages}
-              value={page}
-              onChange={next => navigate({ search: { page: next > 1 ? next : undefined } })}
-              getControlProps={control => ({ 'aria-label': `${control} page` })}
-            />
-          )}
+          <Pages
+            what="signed days"
+            page={shown.data}
+            onPage={next => navigate({ search: { page: next > 1 ? next : undefined } })}
+          />
         </>
       )}
     </Stack>

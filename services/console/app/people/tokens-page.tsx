@@ -6,9 +6,9 @@ import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
+import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
-import { Pages } from './pages.tsx'
 import { readTokenSearch } from './search.ts'
 import { expiryOf } from './token-expiry.ts'
 import { TokensTable } from './tokens-table.tsx'
@@ -65,6 +65,7 @@ export function TokensPage() {
           />
           <Pages
             what="tokens"
+            one="token"
             page={tokens.data}
             onPage={page => navigate({ search: { sort, ...(page > 1 && { page }) }, replace: true })}
           />

@@ -7,10 +7,10 @@ import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { useAllowed } from '../http/session.ts'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
+import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { TextSearch } from '../parts/text-search.tsx'
-import { Pages } from './pages.tsx'
 import { ROLES } from './roles.ts'
 import { RolesDialog } from './roles-dialog.tsx'
 import { readUserSearch, STATUSES, type UserSearch, userQuery } from './search.ts'
@@ -73,6 +73,7 @@ export function UsersPage() {
           />
           <Pages
             what="users"
+            one="user"
             page={users.data}
             onPage={page => show({ page: page > 1 ? page : undefined })}
           />

@@ -1,10 +1,11 @@
 import '../more-styles.ts'
-import { Box, Button, Group, Pagination, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { Box, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { type Webhook, webhooksQuery } from '../parts/all-webhooks.ts'
 import { EmptyPage } from '../parts/empty-page.tsx'
+import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { TextSearch } from '../parts/text-search.tsx'
@@ -84,7 +85,6 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
   )
   const counts = table.getColumn('state')?.getFacetedUniqueValues()
   const found = table.getFilteredRowModel().rows.length
-  const pages = table.getPageCount()
   const states = Object.entries(STATES).map(([value, { label }]) => ({
     value,
     label: `${label} (${counts?.get(value) ?? 0})`,
@@ -126,14 +126,15 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
       ) : (
         <WebhookRows table={table} />
       )}
-      {pages > 1 && (
-        <Pagination
-          total={pages}
-          value={table.state.pagination.pageIndex + 1}
-          onChange={next => navigate({ search: previous => ({ ...previous, page: next }) })}
-          getControlProps={control => ({ 'aria-label': `${control} page` })}
-        />
-      )}
+      <Pages
+        what="webhooks"
+        page={{
+          number: table.state.pagination.pageIndex + 1,
+          totalPages: table.getPageCount(),
+          totalElements: found,
+        }}
+        onPage={page => navigate({ search: previous => ({ ...previous, page }) })}
+      />
     </>
   )
 }

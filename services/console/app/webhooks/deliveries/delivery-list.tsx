@@ -1,9 +1,10 @@
 import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
-import { Group, Pagination, Stack, Table, Text } from '@mantine/core'
+import { Stack, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { EmptyPage, isBeyondEnd } from '../../parts/empty-page.tsx'
+import { Pages } from '../../parts/pagination.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -44,21 +45,12 @@ export function DeliveryList({ webhookId }: { webhookId?: string }) {
       {list.data && list.data.content.length > 0 && (
         <>
           <DeliveryTable deliveries={list.data.content} showsWebhook={webhookId === undefined} />
-          <Group justify="space-between">
-            <Text size="sm" role="status">
-              {list.data.totalElements.toLocaleString('en')}{' '}
-              {list.data.totalElements === 1 ? 'delivery' : 'deliveries'}
-            </Text>
-            {list.data.totalPages > 1 && (
-              <Pagination
-                total={list.data.totalPages}
-                value={list.data.number}
-                onChange={page => change({ page: page === 1 ? undefined : page })}
-                getControlProps={control => ({ 'aria-label': `${control} page` })}
-                getItemProps={page => ({ 'aria-label': `Page ${page}` })}
-              />
-            )}
-          </Group>
+          <Pages
+            what="deliveries"
+            one="delivery"
+            page={list.data}
+            onPage={page => change({ page: page > 1 ? page : undefined })}
+          />
         </>
       )}
     </Stack>

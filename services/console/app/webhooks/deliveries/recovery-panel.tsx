@@ -1,9 +1,10 @@
 import '../../more-styles.ts'
-import { Badge, Button, Group, Pagination, Paper, Progress, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
+import { Pages } from '../../parts/pagination.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -33,15 +34,7 @@ export function RecoveryPanel({ webhookId }: { webhookId: string }) {
       {list.data?.content.map(recovery => (
         <RecoveryCard key={recovery.id} recovery={recovery} mayCancel={mayChange} />
       ))}
-      {list.data && list.data.totalPages > 1 && (
-        <Pagination
-          total={list.data.totalPages}
-          value={page}
-          onChange={setPage}
-          getControlProps={control => ({ 'aria-label': `${control} page` })}
-          getItemProps={item => ({ 'aria-label': `Page ${item}` })}
-        />
-      )}
+      {list.data && <Pages what="recoveries" page={list.data} onPage={setPage} />}
     </Stack>
   )
 }
