@@ -1,9 +1,9 @@
 import { Badge, Button, Group, Spoiler, Table, VisuallyHidden } from '@mantine/core'
 import { useState } from 'react'
 import type { Schemas } from '../http/schemas.ts'
+import { SortHeader } from '../parts/sort-header.tsx'
 import { Time } from '../parts/time.tsx'
 import { RevokeTokenDialog } from './revoke-token-dialog.tsx'
-import { SortHeader } from './sort-header.tsx'
 import { expiryOf } from './token-expiry.ts'
 
 interface TokensTableProps {

@@ -1,15 +1,20 @@
-import { Table, Text, UnstyledButton } from '@mantine/core'
+import { Table } from '@mantine/core'
+import { SortHeader } from '../parts/sort-header.tsx'
 import type { WebhookTable } from './list-table.tsx'
 
 /** A page of the list, with buttons in the header that sort it. */
 export function WebhookRows({ table }: { table: WebhookTable }) {
+  const [sorted] = table.state.sorting
+  const sort = sorted ? `${sorted.id},${sorted.desc ? 'desc' : 'asc'}` : ''
   return (
     <Table.ScrollContainer minWidth={760}>
       <Table highlightOnHover verticalSpacing="xs" aria-label="Webhooks">
         <Table.Thead>
           <Table.Tr>
             {table.getFlatHeaders().map(({ id, column }) => (
-              <SortHeader key={id} column={column} />
+              <SortHeader key={id} field={id} sort={sort} onSort={() => column.toggleSorting()}>
+                {String(column.columnDef.header)}
+              </SortHeader>
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -26,24 +31,5 @@ export function WebhookRows({ table }: { table: WebhookTable }) {
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
-  )
-}
-
-const ARIA = { asc: 'ascending', desc: 'descending' } as const
-const ARROWS = { asc: '↑', desc: '↓' } as const
-
-type Column = ReturnType<WebhookTable['getAllLeafColumns']>[number]
-
-function SortHeader({ column }: { column: Column }) {
-  const sorted = column.getIsSorted()
-  return (
-    <Table.Th aria-sort={sorted ? ARIA[sorted] : 'none'}>
-      <UnstyledButton onClick={column.getToggleSortingHandler()} fz="sm" fw={600}>
-        {String(column.columnDef.header)}{' '}
-        <Text span inherit aria-hidden>
-          {sorted && ARROWS[sorted]}
-        </Text>
-      </UnstyledButton>
-    </Table.Th>
   )
 }

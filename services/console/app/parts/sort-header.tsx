@@ -2,7 +2,7 @@ import { Table, UnstyledButton } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 interface SortHeaderProps {
-  /** Property of the REST interface. */
+  /** What the column sorts by: a property of the REST interface, or the id of the column. */
   field: string
   /** The sort of the list, e.g. `username,asc`. */
   sort: string
