@@ -1,7 +1,8 @@
 import { Button, Group, Loader, NativeSelect, Stack, Text, Title } from '@mantine/core'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useAllowed } from '../http/session.ts'
+import { ButtonLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { TextSearch } from '../parts/text-search.tsx'
@@ -75,12 +76,7 @@ export function ApisPage() {
 
 function CreateButton() {
   const mayWrite = useAllowed('API_WRITE')
-  if (!mayWrite) return null
-  return (
-    <Button renderRoot={props => <Link to="/apis/new" {...props} />} size="sm">
-      Create API
-    </Button>
-  )
+  return mayWrite && <ButtonLink to="/apis/new">Create API</ButtonLink>
 }
 
 const countText = (total: number, filtered: boolean) =>

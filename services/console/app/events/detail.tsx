@@ -1,10 +1,9 @@
-import { Button, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copy.tsx'
 import { JsonText } from '../parts/json-text.tsx'
-import { AnchorLink } from '../parts/links.tsx'
+import { AnchorLink, ButtonLink } from '../parts/links.tsx'
 import { exactTime } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
@@ -48,39 +47,28 @@ function EventLinks({ event }: { event: FeedEvent }) {
   return (
     <Group gap="xs" component="nav" aria-label="Of this event">
       {api && mayReadApis && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          renderRoot={props => <Link to="/apis/$apiId" params={{ apiId: api }} {...props} />}
-        >
+        <ButtonLink size="compact-sm" variant="default" to="/apis/$apiId" params={{ apiId: api }}>
           API
-        </Button>
+        </ButtonLink>
       )}
       {webhook && mayReadWebhooks && (
-        <Button
+        <ButtonLink
           size="compact-sm"
           variant="default"
-          renderRoot={props => <Link to="/webhooks/$webhookId" params={{ webhookId: webhook }} {...props} />}
+          to="/webhooks/$webhookId"
+          params={{ webhookId: webhook }}
         >
           Webhook
-        </Button>
+        </ButtonLink>
       )}
       {mayReadWebhooks && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          renderRoot={props => <Link to="/deliveries" search={{ eventId: event.id }} {...props} />}
-        >
+        <ButtonLink size="compact-sm" variant="default" to="/deliveries" search={{ eventId: event.id }}>
           Deliveries
-        </Button>
+        </ButtonLink>
       )}
-      <Button
-        size="compact-sm"
-        variant="default"
-        renderRoot={props => <Link to="/audit" search={{ resource: event.subject }} {...props} />}
-      >
+      <ButtonLink size="compact-sm" variant="default" to="/audit" search={{ resource: event.subject }}>
         Audit log
-      </Button>
+      </ButtonLink>
     </Group>
   )
 }

@@ -2,10 +2,11 @@ import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { queries } from '../http/queries.ts'
 import { useAllowed, useSession } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { ButtonLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { draftOf, updateOf } from './draft.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
@@ -32,14 +33,9 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
   return (
     <>
       <Group gap="xs">
-        <Button
-          variant="default"
-          renderRoot={props => (
-            <Link to="/webhooks/$webhookId/edit" params={{ webhookId: webhook.id }} {...props} />
-          )}
-        >
+        <ButtonLink variant="default" to="/webhooks/$webhookId/edit" params={{ webhookId: webhook.id }}>
           Edit
-        </Button>
+        </ButtonLink>
         <Button variant="default" loading={update.isPending} onClick={() => update.mutate(!webhook.active)}>
           {webhook.active ? 'Deactivate' : 'Activate'}
         </Button>

@@ -1,10 +1,11 @@
 import '../more-styles.ts'
 import { Box, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { type Webhook, webhooksQuery } from '../parts/all-webhooks.ts'
 import { EmptyPage } from '../parts/empty-page.tsx'
+import { ButtonLink } from '../parts/links.tsx'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
@@ -49,9 +50,7 @@ export function WebhooksPage() {
   )
 }
 
-const CreationLink = () => (
-  <Button renderRoot={props => <Link to="/webhooks/new" {...props} />}>New webhook</Button>
-)
+const CreationLink = () => <ButtonLink to="/webhooks/new">New webhook</ButtonLink>
 
 function Guidance() {
   const mayChange = useAllowed('WEBHOOKS_WRITE')
