@@ -10,7 +10,7 @@ import { fieldErrors, isProblem } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { type Stored, save } from '../parts/three-way.ts'
-import { useErrorFocus } from './use-error-focus.ts'
+import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { bodyOf, draftOf, FIELDS_OF_CODES, LABELS, textOf, type UserDraft } from './user-draft.ts'
 import { UserFields } from './user-fields.tsx'
 

@@ -1,9 +1,10 @@
 import '../../more-styles.ts'
 import { Button, Group, Stack } from '@mantine/core'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { fieldErrors } from '../../parts/field-errors.ts'
 import { UnsavedGuard } from '../../parts/leave-guards.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { useErrorFocus } from '../../parts/use-error-focus.ts'
 import { ApiFields } from './api-fields.tsx'
 import { type ApiDraft, sameDraft } from './draft.ts'
 
@@ -29,9 +30,7 @@ export function ApiForm(props: ApiFormProps) {
   const { draft, stored, submission } = props
   const { error, isPending, variables: submitted } = submission
   const form = useRef<HTMLFormElement>(null)
-  useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [error])
+  useErrorFocus(form, error)
   const errors = Object.entries(fieldErrors(error, { 'api-name-taken': 'name' })).filter(([field]) =>
     unchanged(field as keyof ApiDraft, draft, submitted),
   )

@@ -4,9 +4,8 @@ import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { isUuid } from '../../parts/uuid.ts'
 import { readAgain } from './reads.ts'
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Starts a deployment job of an API to the environment with an id. */
 export function useDeploy(api: string, onStarted = () => {}) {
@@ -42,7 +41,7 @@ export function DeployForm({ api }: { api: Schemas['Api'] }) {
       onSubmit={event => {
         event.preventDefault()
         // The id is a part of the path, and the service knows no other paths.
-        if (UUID.test(id)) deploy.mutate(id)
+        if (isUuid(id)) deploy.mutate(id)
         else setRefused(id)
       }}
     >

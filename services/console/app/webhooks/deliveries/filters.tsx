@@ -5,8 +5,9 @@ import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
 import { TimeField } from '../../parts/time-field.tsx'
+import { isUuid } from '../../parts/uuid.ts'
 import { eventTypeNamesQuery } from './delivery-queries.ts'
-import { type DeliverySearch, FILTERS, isUuid, STATUSES } from './search.ts'
+import { type DeliverySearch, FILTERS, STATUSES } from './search.ts'
 import { STATUS } from './status-badge.tsx'
 
 interface FiltersProps {

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../http/schemas.ts'
+import { isUuid } from '../../parts/uuid.ts'
 
 export const STATUSES = [
   'CREATED',
@@ -30,10 +31,6 @@ export interface OneDeliverySearch {
 export const FILTERS = ['status', 'eventType', 'eventId', 'api', 'from', 'to'] as const
 
 type Raw = Record<string, unknown>
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value)
 
 /** Reads the state from the URL. Values that it cannot use are left out. */
 export function readDeliverySearch({ status, eventType, eventId, api, from, to, page }: Raw): DeliverySearch {
