@@ -190,7 +190,7 @@ test('the page shows the fields of an API', async ({ page }) => {
   })
   await signIn(page, `/apis/${api.id}`)
   await page.getByRole('heading', { name: api.displayName, level: 1 }).waitFor()
-  for (const text of ['All about <b>pages</b>', 'finance', 'public', 'ENVOY', '/pages', 'Never deployed'])
+  for (const text of ['All about <b>pages</b>', 'finance', 'public', 'ENVOY', '/pages', 'Not deployed'])
     expect(await page.getByText(text, { exact: true }).count(), text).toBe(1)
   const link = page.getByRole('link', { name: 'https://git.example.com/pages.git' })
   await expect.poll(() => link.getAttribute('rel')).toBe('noreferrer')

@@ -4,6 +4,7 @@ import { Time } from '../parts/time.tsx'
 import styles from './list-table.module.css'
 import { excerpt, Marked } from './marked.tsx'
 import type { Api } from './search.ts'
+import { lookOf } from './statuses.ts'
 
 /** What the cells of a row need beside its record. */
 export interface CellContext {
@@ -18,14 +19,6 @@ interface Column {
   /** The property that the column's header sorts by. */
   sort?: string
   cell: (api: Api, context: CellContext) => ReactNode
-}
-
-const DEPLOYMENTS: Readonly<Record<Api['deploymentStatus'], string>> = {
-  CREATED: 'Not deployed',
-  DEPLOYMENT_IN_PROGRESS: 'Deploying',
-  DEPLOYED: 'Deployed',
-  DEPLOYMENT_FAILED: 'Deployment failed',
-  UNDEPLOYED: 'Undeployed',
 }
 
 /** The columns of the list. The service sorts and filters, so that TanStack Table would have nothing to do here. */
@@ -62,9 +55,9 @@ export const COLUMNS: readonly Column[] = [
     cell: api => (
       <>
         <span className={styles.state} data-status={api.status}>
-          {api.status === 'ACTIVE' ? 'Active' : 'Inactive'}
+          {lookOf(api.status)[0]}
         </span>
-        <span className={styles.second}>{DEPLOYMENTS[api.deploymentStatus]}</span>
+        <span className={styles.second}>{lookOf(api.deploymentStatus)[0]}</span>
       </>
     ),
   },

@@ -1,0 +1,22 @@
+import type { Schemas } from '../http/schemas.ts'
+
+/** A status of an API, of a version or of deployments. */
+export type Status = Schemas['Version']['status'] | Schemas['Api']['deploymentStatus']
+
+type Look = readonly [label: string, color: string]
+
+const LOOKS: Readonly<Record<Status, Look>> = {
+  ACTIVE: ['Active', 'teal'],
+  INACTIVE: ['Inactive', 'gray'],
+  DEVELOPMENT: ['In development', 'blue'],
+  DEPRECATED: ['Deprecated', 'yellow'],
+  RETIRED: ['Retired', 'gray'],
+  CREATED: ['Not deployed', 'gray'],
+  DEPLOYMENT_IN_PROGRESS: ['Deploying', 'blue'],
+  DEPLOYED: ['Deployed', 'teal'],
+  DEPLOYMENT_FAILED: ['Deployment failed', 'red'],
+  UNDEPLOYED: ['Undeployed', 'gray'],
+}
+
+/** A status in words, with its colour. Those that the console does not know keep their names. */
+export const lookOf = (status: Status): Look => LOOKS[status] ?? [status, 'gray']
