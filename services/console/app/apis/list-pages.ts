@@ -54,7 +54,7 @@ const ASKING_MS = 150
  * The rows from `firstRow` to `lastRow`, of pages that are read when they are shown. Requests for pages that are no longer
  * shown are aborted, so that a jump to any row needs one or two requests.
  */
-export function useRows(list: ApiList, firstRow: number, lastRow: number): LoadedRows {
+export function useListedRows(list: ApiList, firstRow: number, lastRow: number): LoadedRows {
   const first = pageOf(firstRow)
   const last = pageOf(lastRow)
   const asked = useThrottledValue(first, ASKING_MS)

@@ -5,7 +5,7 @@ import { type CellContext, COLUMNS } from './columns.tsx'
 import { GridPart } from './grid-part.tsx'
 import { ListHead } from './list-head.tsx'
 import { useListKeys } from './list-keys.ts'
-import { useRows } from './list-pages.ts'
+import { useListedRows } from './list-pages.ts'
 import styles from './list-table.module.css'
 import type { Api, ApiList } from './search.ts'
 import { countOf, isPicked, type Selecting } from './selection.ts'
@@ -47,7 +47,7 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
     setActive(0)
   })
   const items = virtual.getVirtualItems()
-  const rows = useRows(list, items[0]?.index ?? 0, items.at(-1)?.index ?? 0)
+  const rows = useListedRows(list, items[0]?.index ?? 0, items.at(-1)?.index ?? 0)
   const context = { terms, onOpen }
   const shown = Math.min(active, total - 1)
   const onKeyDown = useListKeys({

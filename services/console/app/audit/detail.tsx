@@ -6,8 +6,8 @@ import { AnchorLink } from '../parts/links.tsx'
 import { exactTime } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
-import { Changes } from './changes.tsx'
 import { type Entry, userName } from './entries.ts'
+import { EntryChanges } from './entry-changes.tsx'
 import { ProofOfEntry } from './proof-of-entry.tsx'
 
 /** A selected entry: what changed, and what proves it. */
@@ -22,7 +22,7 @@ export function EntryDetail({ entry, onClose }: { entry: Entry; onClose(): void 
           <CloseButton aria-label="Close the entry" onClick={onClose} />
         </Group>
         <ProofOfEntry number={entry.number} />
-        <Changes details={entry.details} />
+        <EntryChanges details={entry.details} />
         <EntryProperties entry={entry} />
         <JsonText title="Record" value={entry} />
       </Stack>

@@ -101,13 +101,3 @@ function indexAfter(key: string, current: number, count: number): number | undef
   if (step === undefined) return undefined
   return Math.min(Math.max(current + step, 0), count - 1)
 }
-
-/** A list, with what is selected in it beside it or, on a narrow screen, below it. */
-export function Split({ list, detail }: { list: ReactNode; detail: ReactNode }) {
-  return (
-    <div className={classes.split} data-detail={detail ? true : undefined}>
-      <div>{list}</div>
-      {detail && <div className={classes.detail}>{detail}</div>}
-    </div>
-  )
-}

@@ -28,9 +28,7 @@ const OF_AREAS: Readonly<Record<string, ReactNode>> = {
   '/users': (
     <path d="M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2 21a7 7 0 0 1 14 0M17 4a4 4 0 0 1 0 7M18 14a7 7 0 0 1 4 7" />
   ),
-  '/access-tokens': <path d="M14 10a5 5 0 1 0-4 4l1 1h2v2h2v2h2v2h4v-3z" />,
   '/tokens': <path d="M14 10a5 5 0 1 0-4 4l1 1h2v2h2v2h2v2h4v-3z" />,
-  '/signing-keys': <path d="M12 3l8 3v6c0 5-3.500 8-8 9-4.500-1-8-4-8-9V6zM9 12l2 2 4-4" />,
   '/system': <path d="M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01" />,
 }
 

@@ -6,7 +6,7 @@ import type { Schemas } from '../http/schemas.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import { SystemHeading } from './tabs.tsx'
+import { SystemHeading } from './heading.tsx'
 
 type Key = Schemas['SigningKey']
 

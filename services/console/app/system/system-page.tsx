@@ -5,12 +5,12 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
+import { SystemHeading } from './heading.tsx'
 import { LagPanel } from './lag-panel.tsx'
 import { EVERY_MS, KINDS, observed, type System } from './samples.ts'
 import { readSystemSearch } from './search.ts'
 import { ServiceTable } from './service-table.tsx'
 import { StoreTable } from './store-table.tsx'
-import { SystemHeading } from './tabs.tsx'
 
 const route = getRouteApi('/inside/system')
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })

@@ -4,7 +4,7 @@ import { differences } from './differences.ts'
 import type { Entry } from './entries.ts'
 
 /** The fields that an entry has changed, with their old and new values. */
-export function Changes({ details: { before, after } }: Pick<Entry, 'details'>) {
+export function EntryChanges({ details: { before, after } }: Pick<Entry, 'details'>) {
   const changed = differences(before, after)
   return (
     <div>
