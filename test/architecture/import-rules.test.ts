@@ -48,6 +48,10 @@ describe('import rules', () => {
         ['services/catalog/src/service.ts', importing('@gantry/media')],
         ['services/catalog/src/service.test.ts', importing('@gantry/media')],
       ],
+      'an area of the console imports no other area': [
+        ['services/console/app/apis/page/tab.ts', importing('../../webhooks/a.ts')],
+        ['services/console/app/parts/links.ts', "export type { A } from '../shell/a.ts'"],
+      ],
       'the SDK of OpenTelemetry is loaded on demand': [
         ['services/media/src/otlp.ts', importing('@gantry/tracing/otlp')],
       ],
@@ -99,6 +103,8 @@ describe('import rules', () => {
         'package.json': JSON.stringify({ workspaces: WORKSPACES, devDependencies: { pino: '*' } }),
         'services/media/package.json': manifest('@gantry/media', { devDependencies: { zod: '*' } }),
         'packages/read-models/src/two.ts': "import type { A } from './one.ts'",
+        'services/console/app/webhooks/a.ts': '',
+        'services/console/app/shell/a.ts': '',
         'services/media/src/left/a.ts': importing('../right/a.ts'),
         'services/media/src/right/a.ts': '',
         'services/media/src/right/b.ts': importing('../left/b.ts'),
@@ -157,6 +163,12 @@ describe('import rules', () => {
         'services/catalog/src/a.test.ts': importing('@gantry/embedded', '../../../bin/a.mjs'),
         'services/catalog/src/port.ts': importing('@gantry/read-models', './owner/b.ts'),
         'services/catalog/src/owner/b.ts': '',
+        'services/console/app/apis/page/tab.ts': importing('../a.ts', '../../http/a.ts', '../../parts/a.ts'),
+        'services/console/app/apis/a.ts': '',
+        'services/console/app/http/a.ts': '',
+        'services/console/app/parts/a.ts': importing('../http/a.ts'),
+        'services/console/app/login/a.ts': '',
+        'services/console/app/shell/a.ts': importing('../login/a.ts'),
         'services/catalog/vitest.config.ts': importing('../../vitest.config.ts'),
         // The test of a folder may use any other.
         'services/catalog/src/owner/b.test.ts': importing('../api/c.ts'),

@@ -76,6 +76,13 @@ export const FILE_RULES: IForbiddenRuleType[] = [
     to: { path: '^services/', pathNot: '^services/$1/' },
   },
   {
+    name: 'an area of the console imports no other area',
+    comment: 'What several areas use is in http or parts. The frame of the pages, shell, is no area.',
+    severity: 'error',
+    from: { path: '^services/console/app/([^/]+)/', pathNot: '^services/console/app/shell/' },
+    to: { path: '^services/console/app/[^/]+/', pathNot: '^services/console/app/($1|http|parts)/' },
+  },
+  {
     name: 'packages import no service',
     comment: 'Only the commands of operators run the projectors of services.',
     severity: 'error',
