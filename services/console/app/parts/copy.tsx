@@ -75,6 +75,7 @@ function Copy({ what, value, size = 'compact-xs' }: CopyProps & { size?: string 
         <Button
           size={size}
           variant="default"
+          style={{ flexShrink: 0 }}
           onClick={copy}
           aria-label={`${copied ? 'Copied' : 'Copy'}: ${what}`}
         >
