@@ -333,6 +333,68 @@ test('an edit does not overwrite what somebody else has saved meanwhile', async 
   expect(saved).toMatchObject({ displayName: theirs, url: 'http://127.0.0.1:9/mine' })
 })
 
+test('a comparison stays the same while the chosen values are saved, and its choices stay when that fails', async ({
+  page,
+}) => {
+  const { id, secret: _, ...webhook } = await createWebhook()
+  const [mine, theirs] = [unique('Mine'), unique('Theirs')]
+  await signIn(page, `/webhooks/${id}/edit`)
+  await page.getByLabel('Display name').fill(mine)
+  await page.getByLabel('URL').fill('http://127.0.0.1:9/mine')
+  await request('PUT', `/webhooks/${id}`, {
+    ...webhook,
+    displayName: theirs,
+    url: 'http://127.0.0.1:9/theirs',
+  })
+  await page.getByRole('button', { name: 'Save' }).click()
+  const conflict = page.getByRole('dialog', { name: 'The webhook has changed since you opened it' })
+  const field = (name: RegExp) => conflict.getByRole('radiogroup', { name })
+  await field(/Display name/)
+    .getByRole('radio', { name: 'Theirs' })
+    .check()
+  await field(/URL/).getByRole('radio', { name: 'Mine' }).check()
+  const compared = async () => ({
+    values: await conflict.getByRole('radiogroup').allInnerTexts(),
+    conflicts: await conflict.getByText('Both of you have changed it').count(),
+  })
+  const before = await compared()
+  expect(before).toEqual({
+    values: [
+      expect.stringMatching(new RegExp(`${webhook.displayName}[^]*${mine}[^]*${theirs}`)),
+      expect.stringMatching(new RegExp(`${webhook.url}[^]*/mine[^]*/theirs`)),
+    ],
+    conflicts: 2,
+  })
+
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  const { promise: failure, resolve: fail } = Promise.withResolvers<void>()
+  await page.route(`**/webhooks/${id}`, async route => {
+    if (route.request().method() !== 'PUT') return route.continue()
+    arrive()
+    await failure
+    await route.abort()
+  })
+  const save = conflict.getByRole('button', { name: 'Save the chosen values' })
+  await save.click()
+  await arrived
+  await expect.poll(() => save.getAttribute('data-loading')).toBe('true')
+  expect(await compared()).toEqual(before)
+  await page.keyboard.press('Escape')
+  expect(await conflict.isVisible()).toBe(true)
+
+  fail()
+  await page.getByText('The webhook was not saved').waitFor()
+  await expect.poll(() => page.getByLabel('Display name').inputValue()).toBe(theirs)
+  await expect.poll(() => page.getByLabel('URL').inputValue()).toBe('http://127.0.0.1:9/mine')
+  await page.unroute(`**/webhooks/${id}`)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('The webhook is saved').waitFor()
+  expect(await request('GET', `/webhooks/${id}`)).toMatchObject({
+    displayName: theirs,
+    url: 'http://127.0.0.1:9/mine',
+  })
+})
+
 test('a webhook is deactivated, activated and deleted', async ({ page }) => {
   const { id, displayName } = await createWebhook()
   await signIn(page, `/webhooks/${id}`)

@@ -15,7 +15,10 @@ interface ComparisonProps<Draft> {
   onClose: () => void
 }
 
-/** Shows what two people have changed in the same record, field by field, and lets the person choose what to save. */
+/**
+ * Shows what two people have changed in the same record, field by field, and lets the person choose what to save. It stays
+ * open while the chosen values are saved.
+ */
 export function Comparison<Draft extends object>(props: ComparisonProps<Draft>) {
   const { base, mine, theirs } = props
   const differences = compare(base, mine, theirs)
@@ -25,11 +28,14 @@ export function Comparison<Draft extends object>(props: ComparisonProps<Draft>) 
   const choices = Object.fromEntries(
     differences.map(difference => [difference.field, choiceOf(difference)]),
   ) as Partial<Record<keyof Draft, Choice>>
+  const close = () => {
+    if (!props.saving) props.onClose()
+  }
   return (
     <Modal
       opened
       size="xl"
-      onClose={props.onClose}
+      onClose={close}
       title={`The ${props.what} has changed since you opened it`}
       closeButtonProps={{ 'aria-label': 'Back to the form' }}
     >
@@ -58,7 +64,7 @@ export function Comparison<Draft extends object>(props: ComparisonProps<Draft>) 
           {open > 0 && (
             <Text size="sm">{open === 1 ? 'One field is' : `${open} fields are`} not chosen yet</Text>
           )}
-          <Button variant="default" onClick={props.onClose}>
+          <Button variant="default" onClick={close} disabled={props.saving}>
             Back to the form
           </Button>
           <Button

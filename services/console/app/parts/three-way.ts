@@ -43,26 +43,29 @@ export interface Stored<Draft> {
 interface Saving<Draft> {
   base: Stored<Draft>
   mine: Draft
-  /** Sends the fields with an If-Match header. */
-  put: (draft: Draft, etag: string) => Promise<unknown>
+  /** Sends the fields with an If-Match header. @returns the record as it is stored then */
+  put: (draft: Draft, etag: string) => Promise<Stored<Draft>>
   read: () => Promise<Stored<Draft>>
   isStale: (error: unknown) => boolean
 }
 
+type Outcome<Draft> =
+  | { saved: Stored<Draft>; theirs?: undefined }
+  /** The stored record, whose fields have changed since `base`. */
+  | { saved?: undefined; theirs: Stored<Draft> }
+
 /**
  * Saves a form. A stored record that has changed in its other parts only, e.g. by a deployment, is no conflict: the form is
  * sent again with the new entity tag.
- * @returns undefined when saved; the stored record when its fields have changed since `base`
  */
-export async function save<Draft extends object>(saving: Saving<Draft>): Promise<Stored<Draft> | undefined> {
+export async function save<Draft extends object>(saving: Saving<Draft>): Promise<Outcome<Draft>> {
   const { base, mine, put, read, isStale } = saving
   try {
-    await put(mine, base.etag)
-    return undefined
+    return { saved: await put(mine, base.etag) }
   } catch (error) {
     if (!isStale(error)) throw error
     const theirs = await read()
-    if (!same(base.draft, theirs.draft) || theirs.etag === base.etag) return theirs
+    if (!same(base.draft, theirs.draft) || theirs.etag === base.etag) return { theirs }
     return save({ ...saving, base: theirs })
   }
 }

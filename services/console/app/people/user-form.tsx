@@ -1,15 +1,14 @@
 import { Button, Group, Paper, Stack, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMutation } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { client, tagged } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
-import { Comparison } from '../parts/comparison.tsx'
-import { fieldErrors, isProblem } from '../parts/field-errors.ts'
+import { useEdited } from '../parts/edited.tsx'
+import { fieldErrors } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { type Stored, save } from '../parts/three-way.ts'
+import type { Stored } from '../parts/three-way.ts'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { bodyOf, draftOf, FIELDS_OF_CODES, LABELS, textOf, type UserDraft } from './user-draft.ts'
 import { UserFields } from './user-fields.tsx'
@@ -36,46 +35,22 @@ async function put(id: string, draft: UserDraft, etag: string): Promise<StoredUs
  * changes are compared.
  */
 export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }) {
-  const [base, setBase] = useState<StoredUser>({ draft: draftOf(user), etag })
-  const [draft, setDraft] = useState(base.draft)
-  const [theirs, setTheirs] = useState<StoredUser>()
-  const unchanged = same(draft, base.draft)
-  const follow = (stored: StoredUser) => {
-    setBase(stored)
-    // What was typed while the form was being saved stays.
-    setDraft(current => (current === draft ? stored.draft : current))
-  }
-  // Nothing was typed: the form follows the record.
-  if (unchanged && etag !== base.etag) follow({ draft: draftOf(user), etag })
-  const saving = useMutation({
-    mutationFn: ({ mine, over }: { mine: UserDraft; over: StoredUser }) =>
-      save({
-        base: over,
-        mine,
-        put: async (given, etag) => follow(await put(user.id, given, etag)),
-        read: () => read(user.id),
-        isStale: error => isProblem(error, 'precondition-failed'),
-      }),
-    onSuccess(conflicting, { mine }) {
-      setTheirs(conflicting)
-      if (conflicting) return
-      notifications.show({ color: 'teal.9', message: `${mine.username} is saved.` })
+  const opened = { draft: draftOf(user), etag }
+  const { base, draft, setDraft, follow, save, saving, comparison } = useEdited({
+    opened,
+    put: (mine, ifMatch) => put(user.id, mine, ifMatch),
+    read: () => read(user.id),
+    onSaved({ username }) {
+      notifications.show({ color: 'teal.9', message: `${username} is saved.` })
       return queries.invalidateQueries({ queryKey: ['users'] })
     },
-    // The form shows which of the chosen values was refused.
-    onError: () => setTheirs(undefined),
+    what: 'user',
+    labels: LABELS,
+    textOf,
   })
-  // The choices are kept when the request fails or meets a second conflict.
-  const decide = (mine: UserDraft, over: StoredUser) => {
-    const keep = () => {
-      setDraft(mine)
-      setBase(over)
-    }
-    saving.mutate(
-      { mine, over },
-      { onError: keep, onSuccess: conflicting => (conflicting ? keep() : undefined) },
-    )
-  }
+  const unchanged = same(draft, base.draft)
+  // The page has the saved record a moment later than the form.
+  if (unchanged && etag !== base.etag && !saving.isPending) follow(opened)
   return (
     <Paper withBorder p="md">
       <EditedFields
@@ -84,24 +59,10 @@ export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }
         error={saving.error}
         pending={saving.isPending}
         onChange={setDraft}
-        onSave={() => saving.mutate({ mine: draft, over: base })}
+        onSave={save}
         onDiscard={() => setDraft(base.draft)}
       />
-      {theirs && (
-        <Comparison
-          // A second conflict is another comparison, without the choices of the first one.
-          key={theirs.etag}
-          what="user"
-          base={base.draft}
-          mine={draft}
-          theirs={theirs.draft}
-          labels={LABELS}
-          textOf={textOf}
-          saving={saving.isPending}
-          onSave={mine => decide(mine, theirs)}
-          onClose={() => setTheirs(undefined)}
-        />
-      )}
+      {comparison}
       <UnsavedGuard unsaved={!unchanged} />
     </Paper>
   )

@@ -24,7 +24,7 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
     mutationFn: (active: boolean) => put(webhook.id, { ...updateOf(draftOf(webhook)), active }, etag),
     // Also after a failure: another person may have changed it.
     onSettled: readAgain,
-    onSuccess: ({ active }) =>
+    onSuccess: ({ body: { active } }) =>
       notifications.show({
         message: active ? 'The webhook is active' : 'The webhook is inactive',
         color: 'teal',

@@ -1,13 +1,12 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { Comparison } from '../parts/comparison.tsx'
-import { fieldErrors, isProblem } from '../parts/field-errors.ts'
+import type { FormEvent } from 'react'
+import { useEdited } from '../parts/edited.tsx'
+import { fieldErrors } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { type Stored, save } from '../parts/three-way.ts'
+import type { Stored } from '../parts/three-way.ts'
 import { type Draft, draftOf, LABELS, updateOf, valueText } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
@@ -19,37 +18,22 @@ const storedOf = ({ body, etag }: TaggedWebhook): Stored<Draft> => ({ draft: dra
 /** Changes a webhook. The form begins with the state that was read when it opened, and is saved on that state only. */
 export function EditForm({ current, onSaved }: { current: TaggedWebhook; onSaved: () => void }) {
   const { id } = current.body
-  const [base, setBase] = useState(() => storedOf(current))
-  const [draft, setDraft] = useState(base.draft)
-  const [theirs, setTheirs] = useState<Stored<Draft>>()
-  const saving = useMutation({
-    mutationFn: ({ mine, over }: { mine: Draft; over: Stored<Draft> }) =>
-      save({
-        base: over,
-        mine,
-        put: (given, etag) => put(id, updateOf(given), etag),
-        read: async () => storedOf(await readNow(id)),
-        isStale: error => isProblem(error, 'precondition-failed'),
-      }),
-    async onSuccess(conflicting) {
-      setTheirs(conflicting)
-      if (conflicting) return
+  const { base, draft, setDraft, save, saving, comparison } = useEdited({
+    opened: storedOf(current),
+    put: async (mine, etag) => storedOf(await put(id, updateOf(mine), etag)),
+    read: async () => storedOf(await readNow(id)),
+    async onSaved() {
       await readAgain()
       notifications.show({ message: 'The webhook is saved', color: 'teal' })
       onSaved()
     },
-    // The form shows which of the chosen values was refused.
-    onError: () => setTheirs(undefined),
+    what: 'webhook',
+    labels: LABELS,
+    textOf: valueText,
   })
-  // The choices are kept when the request fails or meets a second conflict.
-  const decide = (mine: Draft, over: Stored<Draft>) => {
-    setDraft(mine)
-    setBase(over)
-    saving.mutate({ mine, over })
-  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    saving.mutate({ mine: draft, over: base })
+    save()
   }
   return (
     <form onSubmit={submit} aria-label="Edit the webhook">
@@ -76,21 +60,7 @@ export function EditForm({ current, onSaved }: { current: TaggedWebhook; onSaved
           </Button>
         </Group>
       </Stack>
-      {theirs && (
-        <Comparison
-          // A second conflict is another comparison, without the choices of the first one.
-          key={theirs.etag}
-          what="webhook"
-          base={base.draft}
-          mine={draft}
-          theirs={theirs.draft}
-          labels={LABELS}
-          textOf={valueText}
-          saving={saving.isPending}
-          onSave={merged => decide(merged, theirs)}
-          onClose={() => setTheirs(undefined)}
-        />
-      )}
+      {comparison}
     </form>
   )
 }

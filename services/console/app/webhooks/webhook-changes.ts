@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { answer, client } from '../http/client.ts'
+import { answer, client, tagged } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
@@ -11,7 +11,7 @@ export const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'
 /** Saves a webhook unless it has changed since it was read. @param etag of the state that was read */
 export const put = (webhookId: string, update: Schemas['WebhookUpdate'], etag: string) => {
   const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
-  return answer(client.PUT('/webhooks/{webhook_id}', { params, body: update }))
+  return tagged(client.PUT('/webhooks/{webhook_id}', { params, body: update }))
 }
 
 /** Deletes a webhook unless it has changed since it was read. */

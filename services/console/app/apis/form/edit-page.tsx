@@ -1,16 +1,14 @@
 import { Stack, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
-import { answer, client, tagged } from '../../http/client.ts'
+import { client, tagged } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
-import { Comparison } from '../../parts/comparison.tsx'
-import { isProblem } from '../../parts/field-errors.ts'
+import { useEdited } from '../../parts/edited.tsx'
 import { ButtonLink } from '../../parts/links.tsx'
 import { notifyDone } from '../../parts/notify.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
-import { type Stored, save } from '../../parts/three-way.ts'
+import type { Stored } from '../../parts/three-way.ts'
 import { ApiForm } from './api-form.tsx'
 import { type ApiDraft, draftOf, inputOf, LABELS } from './draft.ts'
 
@@ -21,17 +19,19 @@ interface Opened extends Stored<ApiDraft> {
 }
 
 async function open(id: string): Promise<Opened> {
-  const { body: api, etag } = await tagged(client.GET('/apis/{api_id}', { params: { path: { api_id: id } } }))
-  return { api, etag, draft: draftOf(api) }
+  return openedOf(await tagged(client.GET('/apis/{api_id}', { params: { path: { api_id: id } } })))
 }
 
-const put = (id: string, draft: ApiDraft, etag: string) =>
-  answer(
-    client.PUT('/apis/{api_id}', {
-      params: { path: { api_id: id }, header: { 'If-Match': etag } },
-      body: inputOf(draft),
-    }),
-  )
+async function put(id: string, draft: ApiDraft, ifMatch: string): Promise<Opened> {
+  const params = { path: { api_id: id }, header: { 'If-Match': ifMatch } }
+  return openedOf(await tagged(client.PUT('/apis/{api_id}', { params, body: inputOf(draft) })))
+}
+
+const openedOf = ({ body: api, etag }: { body: Schemas['Api']; etag: string }): Opened => ({
+  api,
+  etag,
+  draft: draftOf(api),
+})
 
 /** The page that changes an API. */
 export function EditApiPage() {
@@ -58,51 +58,31 @@ export function EditApiPage() {
 }
 
 function Editor({ id, opened }: { id: string; opened: Opened }) {
-  const [base, setBase] = useState<Stored<ApiDraft>>(opened)
-  const [draft, setDraft] = useState(opened.draft)
-  const [theirs, setTheirs] = useState<Stored<ApiDraft>>()
   const navigate = route.useNavigate()
   const queries = useQueryClient()
-  const saving = useMutation({
-    mutationFn: ({ mine, over }: { mine: ApiDraft; over: Stored<ApiDraft> }) =>
-      save({
-        base: over,
-        mine,
-        put: (given, etag) => put(id, given, etag),
-        read: () => open(id),
-        isStale: error => isProblem(error, 'precondition-failed'),
-      }),
-    async onSuccess(conflicting, { mine }) {
-      setTheirs(conflicting)
-      if (conflicting) return
+  const { base, draft, setDraft, save, saving, comparison } = useEdited<ApiDraft>({
+    opened,
+    put: (mine, etag) => put(id, mine, etag),
+    read: () => open(id),
+    async onSaved({ displayName }) {
       await Promise.all([
         queries.invalidateQueries({ queryKey: ['api', id], refetchType: 'none' }),
         queries.invalidateQueries({ queryKey: ['apis'] }),
       ])
-      notifyDone(`${mine.displayName} is saved`)
+      notifyDone(`${displayName} is saved`)
       await navigate({ to: '/apis/$apiId', params: { apiId: id }, ignoreBlocker: true })
     },
-    // The form shows which of the chosen values was refused.
-    onError: () => setTheirs(undefined),
+    what: 'API',
+    labels: LABELS,
+    textOf: value => (Array.isArray(value) ? value.join(', ') : value),
   })
-  // The choices are kept when the request fails or meets a second conflict.
-  const decide = (mine: ApiDraft, over: Stored<ApiDraft>) =>
-    saving.mutate(
-      { mine, over },
-      {
-        onSettled() {
-          setDraft(mine)
-          setBase(over)
-        },
-      },
-    )
   return (
     <>
       <ApiForm
         draft={draft}
         stored={base.draft}
         onChange={setDraft}
-        onSubmit={() => saving.mutate({ mine: draft, over: base })}
+        onSubmit={save}
         submission={{ ...saving, variables: saving.variables?.mine }}
         action="Save"
         failed="The API is not saved"
@@ -113,21 +93,7 @@ function Editor({ id, opened }: { id: string; opened: Opened }) {
           </ButtonLink>
         }
       />
-      {theirs && (
-        <Comparison
-          // A second conflict is another comparison, without the choices of the first one.
-          key={theirs.etag}
-          what="API"
-          base={base.draft}
-          mine={draft}
-          theirs={theirs.draft}
-          labels={LABELS}
-          textOf={value => (Array.isArray(value) ? value.join(', ') : value)}
-          saving={saving.isPending}
-          onSave={merged => decide(merged, theirs)}
-          onClose={() => setTheirs(undefined)}
-        />
-      )}
+      {comparison}
     </>
   )
 }

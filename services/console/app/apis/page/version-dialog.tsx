@@ -1,15 +1,15 @@
 import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answer, client, tagged } from '../../http/client.ts'
+import { client, tagged } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
-import { Comparison } from '../../parts/comparison.tsx'
-import { fieldErrors, isProblem } from '../../parts/field-errors.ts'
+import { useEdited } from '../../parts/edited.tsx'
+import { fieldErrors } from '../../parts/field-errors.ts'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
 import { Discard, UnsavedGuard } from '../../parts/leave-guards.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
-import { type Stored, save } from '../../parts/three-way.ts'
+import type { Stored } from '../../parts/three-way.ts'
 import { readAgain } from './reads.ts'
 
 type Version = Schemas['Version']
@@ -46,10 +46,22 @@ const inputOf = ({ name, displayName, description, status }: VersionDraft): Sche
   status,
 })
 
-async function open(path: { api_id: string; version_id: string }): Promise<Stored<VersionDraft>> {
-  const { body, etag } = await tagged(
-    client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } }),
-  )
+interface VersionPath {
+  api_id: string
+  version_id: string
+}
+
+async function open(path: VersionPath): Promise<Stored<VersionDraft>> {
+  return storedOf(await tagged(client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } })))
+}
+
+async function put(path: VersionPath, draft: VersionDraft, etag: string): Promise<Stored<VersionDraft>> {
+  const params = { path, header: { 'If-Match': etag } }
+  const body = inputOf(draft)
+  return storedOf(await tagged(client.PUT('/apis/{api_id}/versions/{version_id}', { params, body })))
+}
+
+const storedOf = ({ body, etag }: { body: Version; etag: string }): Stored<VersionDraft> => {
   const { name, displayName, description, status } = body
   return { draft: { name, displayName, description: description ?? '', status }, etag }
 }
@@ -110,30 +122,31 @@ interface VersionFormProps {
 }
 
 function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProps) {
-  const [base, setBase] = useState(opened)
-  const [draft, setDraft] = useState(opened.draft)
-  const [theirs, setTheirs] = useState<Stored<VersionDraft>>()
-  const saving = useVersionSaving(api, version, { onSaved: onClose, onConflict: setTheirs })
+  const queries = useQueryClient()
+  const create = useCreation(api)
+  const path = version !== undefined && { api_id: api, version_id: version }
+  const { base, draft, setDraft, save, saving, comparison } = useEdited({
+    opened,
+    put: (mine, etag) => (path ? put(path, mine, etag) : create(mine)),
+    read: async () => (path ? open(path) : NEW),
+    async onSaved() {
+      await readAgain(queries, api)
+      onClose()
+    },
+    what: 'version',
+    labels: LABELS,
+    textOf: value => value,
+  })
   const change = (next: VersionDraft) => {
     setDraft(next)
     onDirty(JSON.stringify(next) !== JSON.stringify(base.draft))
   }
-  const decide = (mine: VersionDraft, over: Stored<VersionDraft>) =>
-    saving.mutate(
-      { mine, over },
-      {
-        onSettled() {
-          setDraft(mine)
-          setBase(over)
-        },
-      },
-    )
   return (
     <form
       noValidate
       onSubmit={event => {
         event.preventDefault()
-        saving.mutate({ mine: draft, over: base })
+        save()
       }}
     >
       <Stack>
@@ -148,69 +161,21 @@ function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProp
           </Button>
         </Group>
       </Stack>
-      {theirs && (
-        <Comparison
-          key={theirs.etag}
-          what="version"
-          base={base.draft}
-          mine={draft}
-          theirs={theirs.draft}
-          labels={LABELS}
-          textOf={value => value}
-          saving={saving.isPending}
-          onSave={merged => decide(merged, theirs)}
-          onClose={() => setTheirs(undefined)}
-        />
-      )}
+      {comparison}
     </form>
   )
 }
 
-interface Outcomes {
-  onSaved: () => void
-  onConflict: (theirs: Stored<VersionDraft> | undefined) => void
-}
-
-/** Creates a version without an id, and saves the version of an id otherwise. */
-function useVersionSaving(api: string, version: string | undefined, { onSaved, onConflict }: Outcomes) {
-  const queries = useQueryClient()
+/** Creates a version. Repeating it after a lost response does not create another one. */
+function useCreation(api: string) {
   const keys = useIdempotencyKey()
-  const create = async (draft: VersionDraft) => {
+  return async (draft: VersionDraft): Promise<Stored<VersionDraft>> => {
     const body = inputOf(draft)
-    const header = { 'Idempotency-Key': keys.for(body) }
-    await answer(client.POST('/apis/{api_id}/versions', { params: { path: { api_id: api }, header }, body }))
+    const params = { path: { api_id: api }, header: { 'Idempotency-Key': keys.for(body) } }
+    const created = await tagged(client.POST('/apis/{api_id}/versions', { params, body }))
     keys.done()
+    return storedOf(created)
   }
-  const update = (id: string, mine: VersionDraft, over: Stored<VersionDraft>) => {
-    const path = { api_id: api, version_id: id }
-    return save({
-      base: over,
-      mine,
-      put: (draft, etag) =>
-        answer(
-          client.PUT('/apis/{api_id}/versions/{version_id}', {
-            params: { path, header: { 'If-Match': etag } },
-            body: inputOf(draft),
-          }),
-        ),
-      read: () => open(path),
-      isStale: error => isProblem(error, 'precondition-failed'),
-    })
-  }
-  return useMutation({
-    async mutationFn({ mine, over }: { mine: VersionDraft; over: Stored<VersionDraft> }) {
-      if (version !== undefined) return update(version, mine, over)
-      await create(mine)
-      return undefined
-    },
-    async onSuccess(theirs) {
-      onConflict(theirs)
-      if (theirs) return
-      await readAgain(queries, api)
-      onSaved()
-    },
-    onError: () => onConflict(undefined),
-  })
 }
 
 interface VersionFieldsProps {
