@@ -239,6 +239,41 @@ test('the personal data of a deleted user are erased', async ({ signedIn: page }
   await page.getByText(`The key of the user ${id} was destroyed`).waitFor()
 })
 
+test('the page of a user whom somebody deletes meanwhile has no form, and still erases their data', async ({
+  signedIn: page,
+}) => {
+  const { id } = await newUser()
+  await open(page, `/users/${id}`)
+  await page.getByRole('button', { name: 'Delete the user' }).click()
+  await request('DELETE', `/users/${id}`)
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('heading', { name: 'There is no such user' }).waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  expect(await page.getByRole('textbox').count()).toBe(0)
+  expect(await page.getByRole('button', { name: /Save|Delete/ }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Erase personal data' }).click()
+  await page.getByLabel(/to confirm/).fill(id)
+  await page.getByRole('button', { name: 'Erase for ever' }).click()
+  await page.getByText(`The key of the user ${id} was destroyed`).waitFor()
+})
+
+test('the result of an erasure stays when the user is read again', async ({ page }) => {
+  const { id, username } = await newUser()
+  await page.clock.install()
+  await signIn(page, `/users/${id}`)
+  await page.getByRole('button', { name: 'Erase personal data' }).click()
+  await page.getByLabel(/to confirm/).fill(username)
+  await page.getByRole('button', { name: 'Erase for ever' }).click()
+  await page.getByText(`The key of the user ${id} was destroyed`).waitFor()
+  // A tab reads again what is older than some seconds when it is shown again.
+  await page.clock.fastForward('00:10')
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+  await page.getByText('There is no such user').waitFor()
+  expect(await page.getByText(`The key of the user ${id} was destroyed`).isVisible()).toBe(true)
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('heading', { name: 'Users' }).waitFor()
+})
+
 test('a user without the scopes has no administration', async ({ page }) => {
   const { username } = await newUser()
   await signIn(page, '/apis', username, PASSWORD)

@@ -501,6 +501,22 @@ test('the page of a deleted webhook has its history', async ({ page }) => {
   await page.getByRole('article', { name: 'Created' }).waitFor()
 })
 
+test('the page of a webhook that somebody deletes meanwhile has its history and nothing to change', async ({
+  page,
+}) => {
+  const { id, displayName } = await createWebhook()
+  await page.clock.install()
+  await signIn(page, `/webhooks/${id}`)
+  await page.getByRole('heading', { name: 'Signing secret' }).waitFor()
+  await request('DELETE', `/webhooks/${id}`)
+  await page.clock.fastForward('00:11')
+  await page.getByRole('alert', { name: /There is no such webhook/ }).waitFor()
+  await page.getByRole('article', { name: 'Deleted' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: displayName }).waitFor()
+  expect(await page.getByRole('tab').count()).toBe(0)
+  expect(await page.getByRole('button', { name: /Deactivate|Transfer|Delete|Rotate|Send/ }).count()).toBe(0)
+})
+
 test('the page of a webhook that does not exist says so', async ({ page }) => {
   await signIn(page, `/webhooks/${randomUUID()}`)
   await page.getByRole('alert', { name: /There is no such webhook/ }).waitFor()

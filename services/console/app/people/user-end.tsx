@@ -2,12 +2,16 @@ import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '../http/schemas.ts'
 import { DeleteUserDialog } from './delete-user-dialog.tsx'
-import { EraseUserDialog } from './erase-user-dialog.tsx'
+
+interface UserEndProps {
+  user: Schemas['User']
+  etag: string
+  onErase: () => void
+}
 
 /** Deletion and erasure of a user. */
-export function UserEnd({ user, etag }: { user: Schemas['User']; etag: string }) {
+export function UserEnd({ user, etag, onErase }: UserEndProps) {
   const [deleting, deletion] = useDisclosure()
-  const [erasing, erasure] = useDisclosure()
   return (
     <Paper withBorder p="md">
       <Stack gap="lg">
@@ -27,19 +31,12 @@ export function UserEnd({ user, etag }: { user: Schemas['User']; etag: string })
           <Text size="sm" flex="1 1 18rem">
             Erasing also destroys the key that encrypts their personal data in the log. It cannot be undone.
           </Text>
-          <Button color="red.9" onClick={erasure.open}>
+          <Button color="red.9" onClick={onErase}>
             Erase personal data
           </Button>
         </Group>
       </Stack>
       <DeleteUserDialog user={user} etag={etag} opened={deleting} onClose={deletion.close} />
-      <EraseUserDialog
-        id={user.id}
-        name={user.username}
-        etag={etag}
-        opened={erasing}
-        onClose={erasure.close}
-      />
     </Paper>
   )
 }

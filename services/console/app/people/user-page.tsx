@@ -1,5 +1,6 @@
 import '../more-styles.ts'
 import { Alert, Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { client, tagged } from '../http/client.ts'
@@ -9,6 +10,7 @@ import { isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
+import { EraseUserDialog } from './erase-user-dialog.tsx'
 import { GoneUser } from './gone-user.tsx'
 import { mayGrant } from './roles.ts'
 import { Trail } from './trail.tsx'
@@ -28,32 +30,48 @@ export function UserPage() {
     queryFn: ({ signal }) =>
       tagged(client.GET('/users/{user_id}', { params: { path: { user_id: userId } }, signal })),
   })
+  const gone = isProblem(user.error, 'user-not-found')
+  // The query keeps what it has read before the user was deleted.
+  const current = gone ? undefined : user.data
+  const [erasing, erasure] = useDisclosure()
   return (
     <Stack maw={720}>
       <Trail to="/users" label="Users" />
-      {!user.data && (
+      {!current && (
         <Title order={1} size="h2">
           User
         </Title>
       )}
       {user.isPending && <Loading what="the user" />}
-      {user.isError && isProblem(user.error, 'user-not-found') ? (
-        <GoneUser id={userId} />
-      ) : (
-        user.isError && (
-          <ProblemPanel
-            what="The user cannot be shown"
-            error={user.error}
-            onRetry={() => void user.refetch()}
-          />
-        )
+      {gone && <GoneUser id={userId} onErase={erasure.open} />}
+      {user.isError && !gone && (
+        <ProblemPanel
+          what="The user cannot be shown"
+          error={user.error}
+          onRetry={() => void user.refetch()}
+        />
       )}
-      {user.data && <Loaded key={userId} user={user.data.body} etag={user.data.etag} />}
+      {current && <Loaded key={userId} user={current.body} etag={current.etag} onErase={erasure.open} />}
+      {/* Here, because its result stays when the erased user is read again. */}
+      <EraseUserDialog
+        key={`erasure ${userId}`}
+        id={userId}
+        name={current?.body.username ?? userId}
+        {...(current && { etag: current.etag })}
+        opened={erasing}
+        onClose={erasure.close}
+      />
     </Stack>
   )
 }
 
-function Loaded({ user, etag }: { user: Schemas['User']; etag: string }) {
+interface LoadedProps {
+  user: Schemas['User']
+  etag: string
+  onErase: () => void
+}
+
+function Loaded({ user, etag, onErase }: LoadedProps) {
   const current = useSession()
   const mayWrite = useAllowed('USER_WRITE')
   const above = !mayGrant(current?.user.role ?? 'NO_ACCESS', user.role)
@@ -79,7 +97,7 @@ function Loaded({ user, etag }: { user: Schemas['User']; etag: string }) {
       {mayWrite && !above ? (
         <>
           <UserForm user={user} etag={etag} />
-          <UserEnd user={user} etag={etag} />
+          <UserEnd user={user} etag={etag} onErase={onErase} />
         </>
       ) : (
         <UserDetails user={user} />

@@ -23,6 +23,9 @@ export function WebhookPage() {
   const { webhookId } = route.useParams()
   const webhook = useQuery(webhookQuery(webhookId))
   const mayChange = useAllowed('WEBHOOKS_WRITE')
+  const missing = isProblem(webhook.error, 'webhook-not-found')
+  // The query keeps what it has read before the webhook was deleted.
+  const current = missing ? undefined : webhook.data
   return (
     <Stack>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
@@ -34,9 +37,9 @@ export function WebhookPage() {
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
             {webhook.data?.body.displayName ?? 'Webhook'}
           </Title>
-          {webhook.data && <StateBadge webhook={webhook.data.body} />}
+          {current && <StateBadge webhook={current.body} />}
         </Group>
-        {webhook.data && mayChange && <WebhookActions key={webhookId} current={webhook.data} />}
+        {current && mayChange && <WebhookActions key={webhookId} current={current} />}
       </Group>
       {webhook.isPending && <Loading what="the webhook" />}
       {webhook.isError && (
@@ -46,8 +49,8 @@ export function WebhookPage() {
           onRetry={() => webhook.refetch()}
         />
       )}
-      {isProblem(webhook.error, 'webhook-not-found') && <DeletedHistory webhookId={webhookId} />}
-      {webhook.data && <WebhookTabs key={webhookId} current={webhook.data} />}
+      {missing && <DeletedHistory webhookId={webhookId} />}
+      {current && <WebhookTabs key={webhookId} current={current} />}
     </Stack>
   )
 }
