@@ -52,6 +52,29 @@ test('a revoked token is refused', async ({ page }) => {
   expect((await fetch(`${url}/session`, { headers })).status).toBe(401)
 })
 
+test('the question before a revocation stays open until the revocation has ended', async ({ page }) => {
+  await signIn(page, '/tokens/new', await newUser(), PASSWORD)
+  await page.getByLabel('Name').fill('slow')
+  await page.getByRole('treeitem', { name: /^API_READ/ }).click()
+  await page.getByRole('button', { name: 'Create with 1 scope' }).click()
+  await page.getByRole('link', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Revoke slow' }).click()
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  const { promise: failure, resolve: fail } = Promise.withResolvers<void>()
+  await page.route('**/accessTokens/*', async route => {
+    arrive()
+    await failure
+    await route.abort()
+  })
+  const dialog = page.getByRole('dialog', { name: 'Revoke slow?' })
+  await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
+  await arrived
+  await expect.poll(() => dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
+  await page.keyboard.press('Escape')
+  fail()
+  await dialog.getByRole('alert').getByText('The token is not revoked').waitFor()
+})
+
 test('the scopes are searched and chosen with the keyboard', async ({ signedIn: page }) => {
   await page.goto(`${url}/console/tokens/new`)
   await page.getByLabel('Search scopes').fill('deliveries')

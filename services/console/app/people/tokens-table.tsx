@@ -44,7 +44,7 @@ export function TokensTable({ tokens, sort, onSort }: TokensTableProps) {
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      <RevokeTokenDialog token={revoked} onClose={() => setRevoked(undefined)} />
+      {revoked && <RevokeTokenDialog token={revoked} onClose={() => setRevoked(undefined)} />}
     </>
   )
 }

@@ -36,7 +36,7 @@ export function UserEnd({ user, etag, onErase }: UserEndProps) {
           </Button>
         </Group>
       </Stack>
-      <DeleteUserDialog user={user} etag={etag} opened={deleting} onClose={deletion.close} />
+      {deleting && <DeleteUserDialog user={user} etag={etag} onClose={deletion.close} />}
     </Paper>
   )
 }
