@@ -160,7 +160,7 @@ test('role and status of a user are changed', async ({ signedIn: page }) => {
   await page.getByRole('radio', { name: 'BILLING_CONTACT' }).check()
   await page.getByRole('radio', { name: 'Inactive' }).check()
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText(`${username} is saved.`).waitFor()
+  await page.getByText(`${username} is saved`, { exact: true }).waitFor()
   expect(await request('GET', `/users/${id}`)).toMatchObject({ role: 'BILLING_CONTACT', status: 'INACTIVE' })
 })
 
@@ -179,7 +179,7 @@ test('a change meanwhile is compared with what was typed, and neither is lost', 
   await checkPage(page, 'user-conflict')
   await name.getByRole('radio', { name: 'Mine' }).check()
   await dialog.getByRole('button', { name: 'Save the chosen values' }).click()
-  await page.getByText(`${username} is saved.`).waitFor()
+  await page.getByText(`${username} is saved`, { exact: true }).waitFor()
   expect(await request('GET', `/users/${id}`)).toMatchObject({
     displayName: 'Mine',
     email: 'mine@example.com',
@@ -206,7 +206,7 @@ test('a user is deleted after a question', async ({ signedIn: page }) => {
   await dialog.getByText('their access tokens are revoked').waitFor()
   await checkPage(page, 'user-delete')
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
-  await page.getByText(`${username} is deleted.`).waitFor()
+  await page.getByText(`${username} is deleted`, { exact: true }).waitFor()
   expect((await request('GET', `/users?username=${username}`)).totalElements).toBe(0)
 })
 

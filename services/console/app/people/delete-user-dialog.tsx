@@ -1,11 +1,11 @@
 import { Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { session, useSession } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { notifyDone } from '../parts/notify.ts'
 
 interface DeleteUserDialogProps {
   user: Schemas['User']
@@ -28,7 +28,7 @@ export function DeleteUserDialog({ user, etag, onClose }: DeleteUserDialogProps)
       queries.clear()
       return session.end()
     }
-    notifications.show({ color: 'teal.9', message: `${user.username} is deleted.` })
+    notifyDone(`${user.username} is deleted`)
     await navigate({ to: '/users', ignoreBlocker: true })
     queries.removeQueries({ queryKey: ['users', 'one', user.id] })
     await queries.invalidateQueries({ queryKey: ['users'] })

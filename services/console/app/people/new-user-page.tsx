@@ -1,7 +1,7 @@
 import { ButtonLink } from '../parts/links.tsx'
+import { notifyDone } from '../parts/notify.ts'
 import '../more-styles.ts'
 import { Button, Group, Stack, Title } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
@@ -30,7 +30,7 @@ export function NewUserPage() {
     },
     onSuccess: async user => {
       await queries.invalidateQueries({ queryKey: ['users'] })
-      notifications.show({ color: 'teal.9', message: `${user.username} is created.` })
+      notifyDone(`${user.username} is created`)
       await navigate({ to: '/users/$userId', params: { userId: user.id }, ignoreBlocker: true })
     },
   })

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { notifyDone } from '../parts/notify.ts'
 import { Time } from '../parts/time.tsx'
 
 interface RevokeTokenDialogProps {
@@ -15,7 +15,7 @@ interface RevokeTokenDialogProps {
 export function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
   const revoke = async () => {
     await answer(client.DELETE('/accessTokens/{id}', { params: { path: { id: token.id } } }))
-    notifications.show({ color: 'teal.9', message: `${token.name} is revoked.` })
+    notifyDone(`${token.name} is revoked`)
     queries.invalidateQueries({ queryKey: ['tokens'] })
   }
   return (

@@ -1,5 +1,4 @@
 import { Button, Group, Paper, Stack, Title } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useRef } from 'react'
 import { client, tagged } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
@@ -7,6 +6,7 @@ import type { Schemas } from '../http/schemas.ts'
 import { useEdited } from '../parts/edited.tsx'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
+import { notifyDone } from '../parts/notify.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import type { Stored } from '../parts/three-way.ts'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
@@ -41,7 +41,7 @@ export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }
     put: (mine, ifMatch) => put(user.id, mine, ifMatch),
     read: () => read(user.id),
     onSaved({ username }) {
-      notifications.show({ color: 'teal.9', message: `${username} is saved.` })
+      notifyDone(`${username} is saved`)
       return queries.invalidateQueries({ queryKey: ['users'] })
     },
     what: 'user',

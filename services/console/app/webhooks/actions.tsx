@@ -1,12 +1,12 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { queries } from '../http/queries.ts'
 import { useAllowed, useSession } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { ButtonLink } from '../parts/links.tsx'
+import { notifyDone } from '../parts/notify.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { draftOf, updateOf } from './draft.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
@@ -25,10 +25,7 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
     // Also after a failure: another person may have changed it.
     onSettled: readAgain,
     onSuccess: ({ body: { active } }) =>
-      notifications.show({
-        message: active ? 'The webhook is active' : 'The webhook is inactive',
-        color: 'teal',
-      }),
+      notifyDone(active ? 'The webhook is active' : 'The webhook is inactive'),
   })
   return (
     <>
@@ -76,7 +73,7 @@ function Deletion({ current: { body: webhook, etag } }: { current: TaggedWebhook
   const deletion = useDeletion(webhook.id)
   const remove = async () => {
     await deletion.mutateAsync(etag)
-    notifications.show({ message: `${webhook.displayName} is deleted` })
+    notifyDone(`${webhook.displayName} is deleted`)
     await navigate({ to: '/webhooks' })
     queries.removeQueries({ queryKey: ['webhooks', 'one', webhook.id] })
     queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })

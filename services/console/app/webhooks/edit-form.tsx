@@ -1,10 +1,10 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { Link } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { useEdited } from '../parts/edited.tsx'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
+import { notifyDone } from '../parts/notify.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import type { Stored } from '../parts/three-way.ts'
 import { type Draft, draftOf, LABELS, updateOf, valueText } from './draft.ts'
@@ -24,7 +24,7 @@ export function EditForm({ current, onSaved }: { current: TaggedWebhook; onSaved
     read: async () => storedOf(await readNow(id)),
     async onSaved() {
       await readAgain()
-      notifications.show({ message: 'The webhook is saved', color: 'teal' })
+      notifyDone('The webhook is saved')
       onSaved()
     },
     what: 'webhook',

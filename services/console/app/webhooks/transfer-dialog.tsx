@@ -1,10 +1,10 @@
 import { Select, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { notifications } from '@mantine/notifications'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { notifyDone } from '../parts/notify.ts'
 import { draftOf, updateOf } from './draft.ts'
 import { put, readAgain } from './webhook-changes.ts'
 import type { TaggedWebhook } from './webhook-queries.ts'
@@ -28,7 +28,7 @@ export function TransferDialog({ current, onClose }: { current: TaggedWebhook; o
   })
   const transfer = async () => {
     await put(webhook.id, { ...updateOf(draftOf(webhook)), owner }, etag).finally(readAgain)
-    notifications.show({ message: `${webhook.displayName} has another owner`, color: 'teal' })
+    notifyDone(`${webhook.displayName} has another owner`)
   }
   const choices = users.data?.content.filter(({ id }) => id !== webhook.owner) ?? []
   return (
