@@ -1,8 +1,8 @@
-import { Alert, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import { SecretPanel } from './secret-panel.tsx'
+import { Section } from './section.tsx'
 import { SignatureGuide } from './signature-guide.tsx'
 import { TestDelivery } from './test-delivery.tsx'
 
@@ -45,18 +45,5 @@ export function Created({ webhook }: { webhook: Schemas['NewWebhook'] }) {
         </Button>
       </Group>
     </Stack>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Paper withBorder p="md">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        {children}
-      </Stack>
-    </Paper>
   )
 }

@@ -1,16 +1,4 @@
-import {
-  Alert,
-  Badge,
-  Button,
-  Code,
-  DataList,
-  Group,
-  Paper,
-  SimpleGrid,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core'
+import { Alert, Badge, Button, Code, DataList, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useAllowed } from '../http/session.ts'
@@ -19,6 +7,7 @@ import { FORMATS } from './draft.ts'
 import { HealthFigures } from './health.tsx'
 import { OwnerName } from './owner-name.tsx'
 import { SecretState } from './secret-state.tsx'
+import { Section } from './section.tsx'
 import { TestDelivery } from './test-delivery.tsx'
 import type { Webhook } from './webhook-queries.ts'
 
@@ -45,19 +34,6 @@ export function Overview({ webhook }: { webhook: Webhook }) {
         </Stack>
       </SimpleGrid>
     </Stack>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Paper withBorder p="md">
-      <Stack gap="sm">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        {children}
-      </Stack>
-    </Paper>
   )
 }
 
