@@ -317,7 +317,7 @@ test('changes of two people to a version are compared', async ({ page }) => {
   expect(await request('GET', path)).toMatchObject({ description: 'Mine', status: 'RETIRED' })
 })
 
-test('a version that somebody changes meanwhile is not deleted', async ({ page }) => {
+test('a version that another person changes meanwhile is not deleted', async ({ page }) => {
   const api = await makeApi()
   const version = await request('POST', `/apis/${api.id}/versions`, { name: '1.0' })
   await signIn(page, `/apis/${api.id}?tab=versions`)
@@ -346,7 +346,7 @@ test('an API is deployed and undeployed, and the page follows the job', async ({
   await checkPage(page, 'api-deployments')
   await row.getByRole('button', { name: /^Undeploy/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Undeploy' }).click()
-  await page.getByRole('heading', { name: 'Deployed nowhere' }).waitFor()
+  await page.getByRole('heading', { name: 'Not deployed' }).waitFor()
 })
 
 test('a running job is followed until it ends', async ({ page }) => {
@@ -444,7 +444,7 @@ test('a state of the past is restored after a confirmation that shows the differ
   const dialog = page.getByRole('dialog', { name: 'Restore this state?' })
   await expect.poll(() => dialog.locator('del, ins').allInnerTexts()).toEqual(['Second', 'First'])
   await checkPage(page, 'api-restore')
-  // Somebody changes the API in the meantime: the dialog then shows the differences to that.
+  // Another person changes the API in the meantime: the dialog then shows the differences to that.
   await request('PUT', `/apis/${api.id}`, change(api, { description: 'Third' }))
   await dialog.getByRole('button', { name: 'Restore' }).click()
   await dialog.getByRole('alert', { name: /The resource has changed/ }).waitFor()
@@ -452,6 +452,23 @@ test('a state of the past is restored after a confirmation that shows the differ
   await dialog.getByRole('button', { name: 'Restore' }).click()
   await page.getByRole('listitem').filter({ hasText: 'Restored' }).waitFor()
   expect(await request('GET', `/apis/${api.id}`)).toMatchObject({ description: 'First' })
+})
+
+test('the page of an API that another person deletes meanwhile has its history and nothing to change', async ({
+  page,
+}) => {
+  const api = await makeApi()
+  await page.clock.install()
+  await signIn(page, `/apis/${api.id}`)
+  await page.getByRole('tab', { name: 'Versions' }).waitFor()
+  await request('DELETE', `/apis/${api.id}`)
+  // A tab reads again what is older than some seconds when it is shown again.
+  await page.clock.fastForward('00:10')
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+  await page.getByRole('heading', { name: 'There is no such API' }).waitFor()
+  await page.getByRole('article', { name: 'Deleted' }).waitFor()
+  expect(await page.getByRole('tab').count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
 })
 
 test('an API is deleted after its name was typed, and its history stays', async ({ page }) => {

@@ -26,6 +26,8 @@ const route = getRouteApi('/inside/apis/$apiId')
 export function ApiPage() {
   const { apiId } = route.useParams()
   const api = useQuery(apiQuery(apiId))
+  // The query keeps what it read before an API was deleted.
+  const shown = isProblem(api.error, 'api-not-found') ? undefined : api.data
   return (
     <Stack maw={1200}>
       <Breadcrumbs>
@@ -33,14 +35,14 @@ export function ApiPage() {
         <span>{api.data?.body.displayName ?? apiId}</span>
       </Breadcrumbs>
       {api.isPending && <Loading what="the API" />}
-      {api.isError && !api.data && <Missing id={apiId} error={api.error} onRetry={() => api.refetch()} />}
-      {api.data && (
+      {api.isError && !shown && <Missing id={apiId} error={api.error} onRetry={() => api.refetch()} />}
+      {shown && (
         <>
           {api.isError && (
             <ProblemPanel what="The page is not up to date" error={api.error} onRetry={() => api.refetch()} />
           )}
-          <Header key={`header ${apiId}`} api={api.data.body} etag={api.data.etag} />
-          <ApiTabs key={`tabs ${apiId}`} api={api.data.body} etag={api.data.etag} />
+          <Header key={`header ${apiId}`} api={shown.body} etag={shown.etag} />
+          <ApiTabs key={`tabs ${apiId}`} api={shown.body} etag={shown.etag} />
         </>
       )}
     </Stack>
@@ -128,7 +130,7 @@ function Missing({ id, error, onRetry }: { id: string; error: unknown; onRetry: 
       {missing ? (
         <>
           <Alert color="gray" variant="default">
-            It has been deleted, or it has never existed. What is known of it is its history.
+            It was deleted or never existed. Only the history of a deleted API is kept.
           </Alert>
           <HistoryTab id={id} />
         </>

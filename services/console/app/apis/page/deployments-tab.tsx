@@ -50,8 +50,10 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
       )}
       {allowed && <DeployForm api={api} />}
       {deployments.length === 0 ? (
-        <Empty title="Deployed nowhere">
-          {allowed ? 'Enter an environment to deploy the API to.' : 'Nobody has deployed this API yet.'}
+        <Empty title="Not deployed">
+          {allowed
+            ? 'Enter an environment to deploy the API to.'
+            : 'This API is not deployed to any environment.'}
         </Empty>
       ) : (
         <DeploymentTable api={api} deployments={deployments} allowed={allowed} onDo={setDoing} />
