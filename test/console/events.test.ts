@@ -13,7 +13,6 @@ const createApi = (displayName: string) =>
     tags: [],
   })
 
-/** The first event of an API. */
 /** The first event of an API. A page may have no event: the service ends it after a time, at any position. */
 async function eventOf({ id, createdAt }: { id: string; createdAt: string }) {
   let start = `from=${createdAt}`
@@ -212,7 +211,8 @@ test('the filter of webhooks finds all of them by name', async ({ page }) => {
   await signIn(page, '/events')
   await page.getByRole('button', { name: 'More filters' }).click()
   await page.getByRole('combobox', { name: 'Webhook', exact: true }).fill(displayName)
-  await page.getByRole('option', { name: displayName }).click()
+  const found = page.getByRole('listbox', { name: 'Webhook', exact: true })
+  await found.getByRole('option', { name: displayName }).click()
   await expect.poll(() => new URL(page.url()).searchParams.get('webhook')).toBe(id)
 })
 
