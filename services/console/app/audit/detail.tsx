@@ -3,7 +3,7 @@ import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copy.tsx'
 import { JsonText } from '../parts/json-text.tsx'
 import { AnchorLink } from '../parts/links.tsx'
-import { exactTime } from '../parts/local-time.ts'
+import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
 import { type Entry, userName } from './entries.ts'
@@ -35,9 +35,9 @@ function EntryProperties({ entry }: { entry: Entry }) {
   return (
     <Properties>
       <Property name="Time">
-        {exactTime(timestamp)} (<Time at={timestamp} />)
+        {timeWithMilliseconds(timestamp)} (<Time at={timestamp} />)
       </Property>
-      <Property name="Recorded">{exactTime(recordedAt)}</Property>
+      <Property name="Recorded">{timeWithMilliseconds(recordedAt)}</Property>
       <Property name="By">
         {userName(entry)}
         {user.id && (

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core'
-import { exactTime } from '../parts/local-time.ts'
+import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { RowList, type Rows } from '../parts/rows.tsx'
 import classes from './audit.module.css'
 import { type Entry, userName } from './entries.ts'
@@ -39,7 +39,7 @@ function EntryCells({ entry }: { entry: Entry }) {
   const { displayName, name } = details.after ?? details.before ?? {}
   return (
     <>
-      <span className={classes.time}>{exactTime(timestamp)}</span>
+      <span className={classes.time}>{timeWithMilliseconds(timestamp)}</span>
       <span className={classes.action}>{action}</span>
       <span className={classes.type}>{resourceType}</span>
       <span className={classes.name}>{String(displayName ?? name ?? resourceId)}</span>

@@ -6,7 +6,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { INTERFACE_PATH } from '../http/place.ts'
 import { Copied } from '../parts/copy.tsx'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
-import { exactTime } from '../parts/local-time.ts'
+import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Properties, Property } from '../parts/properties.tsx'
@@ -120,7 +120,7 @@ function Head({ head }: { head: Proofs['head'] }) {
           <Property name="Chain hash">
             <Copied value={head.chainHash} what="chain hash" />
           </Property>
-          <Property name="Signed">{exactTime(head.signedAt)}</Property>
+          <Property name="Signed">{timeWithMilliseconds(head.signedAt)}</Property>
           <Property name="Key">
             <Copied value={head.kid} what="key id" />
           </Property>
@@ -171,7 +171,7 @@ function Root({ root: { day, count, first, last, signedAt, valid } }: { root: Da
       </Table.Td>
       <Table.Td>{count.toLocaleString('en')}</Table.Td>
       <Table.Td>{first && last ? `${first.number} to ${last.number}` : 'none'}</Table.Td>
-      <Table.Td>{exactTime(signedAt)}</Table.Td>
+      <Table.Td>{timeWithMilliseconds(signedAt)}</Table.Td>
       <Table.Td>
         <Badge variant="dot" color={valid ? 'teal' : 'red'} tt="none">
           {valid ? 'Valid' : 'Broken'}

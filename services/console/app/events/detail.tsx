@@ -4,7 +4,7 @@ import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copy.tsx'
 import { JsonText } from '../parts/json-text.tsx'
 import { AnchorLink, ButtonLink } from '../parts/links.tsx'
-import { exactTime } from '../parts/local-time.ts'
+import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
 import { Actor } from './actor.tsx'
@@ -78,7 +78,7 @@ function EventProperties({ event }: { event: FeedEvent }) {
   return (
     <Properties>
       <Property name="Time">
-        {exactTime(time)} (<Time at={time} />)
+        {timeWithMilliseconds(time)} (<Time at={time} />)
       </Property>
       <Property name="Caused by">
         <Actor actor={actor} />

@@ -1,6 +1,6 @@
 import { Button, Group, useMantineTheme } from '@mantine/core'
 import { useLayoutEffect, useRef, useState } from 'react'
-import { exactTime } from '../parts/local-time.ts'
+import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { RowList, type Rows, useRows } from '../parts/rows.tsx'
 import { Actor } from './actor.tsx'
 import type { FeedEvent } from './buffer.ts'
@@ -90,7 +90,7 @@ function EventCells({ event }: { event: FeedEvent }) {
   const { color } = groupOf(event.type)
   return (
     <>
-      <span className={classes.time}>{exactTime(event.time)}</span>
+      <span className={classes.time}>{timeWithMilliseconds(event.time)}</span>
       <span className={classes.type}>
         <span className={classes.dot} style={{ background: colors[color]?.[6] }} aria-hidden />
         {event.type}

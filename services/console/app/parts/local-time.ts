@@ -15,7 +15,7 @@ export function fromLocalInput(value: string): string | undefined {
 const seconds = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
 
 /** A time of the REST interface with milliseconds, in the time zone of the browser and as wide for every time. */
-export function exactTime(at: string): string {
+export function timeWithMilliseconds(at: string): string {
   const time = new Date(at)
   return `${seconds.format(time)}.${String(time.getMilliseconds()).padStart(3, '0')}`
 }

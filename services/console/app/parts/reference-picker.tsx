@@ -6,8 +6,8 @@ import { answer, client } from '../http/client.ts'
 import type { Query, Scope } from '../http/schemas.ts'
 import { useAllowed } from '../http/session.ts'
 import { webhooksQuery } from './all-webhooks.ts'
+import { isUuid } from './uuid.ts'
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const TYPING_MS = 200
 const SIZE = 20
 /** How long the webhooks that were read are searched, while a name is typed. */
@@ -88,7 +88,7 @@ export function ReferencePicker({ kind, label, value, onChange }: ReferencePicke
   const [typed, setTyped] = useState('')
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
   const [opened, setOpened] = useState(false)
-  const isId = UUID.test(text)
+  const isId = isUuid(text)
   const found = useQuery({
     queryKey: ['references', kind, text],
     queryFn: ({ signal, client }) => find(text, signal, client),

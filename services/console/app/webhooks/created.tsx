@@ -1,6 +1,6 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Alert, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
+import { ButtonLink } from '../parts/links.tsx'
 import { SecretPanel } from './secret-panel.tsx'
 import { Section } from './section.tsx'
 import { SignatureGuide } from './signature-guide.tsx'
@@ -28,21 +28,12 @@ export function Created({ webhook }: { webhook: Schemas['NewWebhook'] }) {
         <SignatureGuide />
       </Section>
       <Group justify="flex-end">
-        <Button
-          renderRoot={props => (
-            <Link to="/webhooks/$webhookId/edit" params={{ webhookId: webhook.id }} {...props} />
-          )}
-          variant="default"
-        >
+        <ButtonLink variant="default" to="/webhooks/$webhookId/edit" params={{ webhookId: webhook.id }}>
           Edit it
-        </Button>
-        <Button
-          renderRoot={props => (
-            <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} {...props} />
-          )}
-        >
+        </ButtonLink>
+        <ButtonLink to="/webhooks/$webhookId" params={{ webhookId: webhook.id }}>
           Open the webhook
-        </Button>
+        </ButtonLink>
       </Group>
     </Stack>
   )

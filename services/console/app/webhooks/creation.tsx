@@ -55,7 +55,7 @@ export function Creation({ api, types }: CreationProps) {
         size="sm"
         iconSize={28}
       >
-        <Stepper.Step label="What to hear" allowStepSelect={active === 1}>
+        <Stepper.Step label="Events" allowStepSelect={active === 1}>
           <Stack>
             <Title order={2} size="h4">
               Which events should it receive?
@@ -71,7 +71,7 @@ export function Creation({ api, types }: CreationProps) {
             </Buttons>
           </Stack>
         </Stepper.Step>
-        <Stepper.Step label="Where to send">
+        <Stepper.Step label="Endpoint">
           <Stack>
             <Title order={2} size="h4">
               Where should they be sent?

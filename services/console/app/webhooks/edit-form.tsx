@@ -1,9 +1,9 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { useEdited } from '../parts/edited.tsx'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
+import { ButtonLink } from '../parts/links.tsx'
 import { notifyDone } from '../parts/notify.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import type { Stored } from '../parts/three-way.ts'
@@ -49,12 +49,9 @@ export function EditForm({ current, onSaved }: { current: TaggedWebhook; onSaved
           bg="var(--mantine-color-body)"
           style={{ zIndex: 1, borderTop: '1px solid var(--mantine-color-default-border)' }}
         >
-          <Button
-            variant="default"
-            renderRoot={props => <Link to="/webhooks/$webhookId" params={{ webhookId: id }} {...props} />}
-          >
+          <ButtonLink variant="default" to="/webhooks/$webhookId" params={{ webhookId: id }}>
             Cancel
-          </Button>
+          </ButtonLink>
           <Button type="submit" loading={saving.isPending}>
             Save
           </Button>
@@ -76,13 +73,13 @@ function Fields({ draft, error, onChange }: FieldsProps) {
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
       <Paper withBorder p="md">
         <Title order={2} size="h4" mb="md">
-          Where to send
+          Endpoint
         </Title>
         <EndpointFields draft={draft} onChange={onChange} error={error} />
       </Paper>
       <Paper withBorder p="md">
         <Title order={2} size="h4" mb="md">
-          What to hear
+          Events
         </Title>
         <EventPicker
           selected={draft.eventTypes}

@@ -1,7 +1,7 @@
-import { Alert, Badge, Button, Code, DataList, Group, SimpleGrid, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Alert, Badge, Code, DataList, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useAllowed } from '../http/session.ts'
+import { ButtonLink } from '../parts/links.tsx'
 import { Time } from '../parts/time.tsx'
 import { FORMATS } from './draft.ts'
 import { HealthFigures } from './health.tsx'
@@ -102,15 +102,15 @@ function Warnings({ webhook: { active, disabledReason, health } }: { webhook: We
           The deliveries show what the endpoint has answered. If the URL is wrong, correct it: the next
           attempt of each delivery uses the new one.
         </Text>
-        <Button
+        <ButtonLink
           size="xs"
           variant="default"
-          renderRoot={props => (
-            <Link from="/webhooks/$webhookId" to="." search={{ tab: 'deliveries' }} {...props} />
-          )}
+          from="/webhooks/$webhookId"
+          to="."
+          search={{ tab: 'deliveries' }}
         >
           Show the deliveries
-        </Button>
+        </ButtonLink>
       </Stack>
     </Alert>
   )

@@ -1,7 +1,7 @@
 import { Accordion, Code, Group, Paper, Stack, Table, Text, Timeline, Title } from '@mantine/core'
 import type { Schemas } from '../../http/schemas.ts'
 import { CodeBlock } from '../../parts/copy.tsx'
-import { Time } from '../../parts/time.tsx'
+import { exactTime, Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
 import type { Delivery } from './delivery-queries.ts'
 import { faultOf } from './faults.ts'
@@ -57,8 +57,6 @@ export function Attempts({ delivery }: { delivery: Delivery }) {
   )
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-
 const isRunning = ({ durationMs, error }: Attempt) => durationMs === null && error === null
 
 function colorOf(attempt: Attempt): string {
@@ -90,7 +88,7 @@ function AttemptDetails({ attempt, isLatest }: { attempt: Attempt; isLatest: boo
     <Stack gap={6} mt={4}>
       <Group gap="md">
         <Text size="sm">
-          {exact.format(Date.parse(startedAt))} (<Time at={startedAt} />)
+          {exactTime(startedAt)} (<Time at={startedAt} />)
         </Text>
         {durationMs !== null && <Text size="sm">took {durationText(durationMs)}</Text>}
         {responseStatus !== null && <Text size="sm">status {responseStatus}</Text>}
