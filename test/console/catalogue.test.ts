@@ -45,7 +45,7 @@ test('the first page is interactive within 3 s on a processor that is 4 times sl
   await session.send('Network.setCacheDisabled', { cacheDisabled: true })
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
   const passes: number[] = []
-  // Programs beside this one take time too: a page that is slow is so in every pass.
+  // Other processes use CPU time too, so the best of several passes counts.
   while (passes.length < MOST_PASSES && !passes.some(elapsed => elapsed < 3_000))
     passes.push(await untilInteractive(page, `${url}/console`))
   expect(Math.min(...passes)).toBeLessThan(3_000)
@@ -57,7 +57,7 @@ test('scrolling through all APIs keeps at most 200 rows and no frame takes over 
   await rows(page).nth(5).waitFor()
   const longestOf = ({ frames }: Scrolled) => Math.max(...frames)
   const passes: Scrolled[] = []
-  // Programs beside this one prolong frames too: a list that is slow is so in every pass.
+  // Other processes use CPU time too, so the best of several passes counts.
   while (passes.length < MOST_PASSES && !passes.some(pass => longestOf(pass) <= 200))
     passes.push(await scrollThrough(page, STEP))
   expect(Math.min(...passes.map(longestOf))).toBeLessThanOrEqual(200)
@@ -81,7 +81,9 @@ test('a jump by the scrollbar reads the page of the visible rows only', async ({
   expect(pages).toEqual(['13'])
 })
 
-test('the search runs while one types, marks the matches and keeps the focus', async ({ signedIn: page }) => {
+test('the search runs while the user types, marks the matches and keeps the focus', async ({
+  signedIn: page,
+}) => {
   await searchBox(page).pressSequentially('groundhog weather', { delay: 20 })
   await found(page, '1 API matches')
   await expect
@@ -89,7 +91,7 @@ test('the search runs while one types, marks the matches and keeps the focus', a
     .toEqual(expect.arrayContaining(['Groundhog', 'groundhog', 'weather']))
   await searchBox(page).and(page.locator(':focus')).waitFor()
   expect(new URL(page.url()).searchParams.get('search')).toBe('groundhog weather')
-  // Each letter replaced the address, so that one step back leaves the catalogue as it was.
+  // The URL has the whole search.
   await page.reload()
   await found(page, '1 API matches')
   await expect.poll(() => searchBox(page).inputValue()).toBe('groundhog weather')
@@ -117,7 +119,7 @@ test('a search for which the answer is late shows the earlier results until then
 
 test('a page that is opened right after typing stays open', async ({ signedIn: page }) => {
   await rows(page).nth(5).waitFor()
-  // The code of the page comes later than the search begins.
+  // The code of the page loads after the search has begun.
   await page.route('**/console/assets/**', async route => {
     await setTimeout(1_000)
     await route.continue()
@@ -300,7 +302,9 @@ test('all matching APIs change their status and their owner', async ({ page }) =
     expect(await request('GET', `/apis/${id}`)).toMatchObject({ status: 'INACTIVE', owner: owner.id })
 })
 
-test('an API that somebody changes meanwhile is not deleted, and can be tried again', async ({ page }) => {
+test('an API that another person changes meanwhile is not deleted, and can be tried again', async ({
+  page,
+}) => {
   const [first, second] = await withApis(page, 'bulkdoomed', 3)
   const body = { name: 'bulkdoomed-1', displayName: 'Changed meanwhile', status: 'ACTIVE', tags: [] }
   await page.route(`**/apis/${first?.id}`, async route => {

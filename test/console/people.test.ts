@@ -239,7 +239,7 @@ test('the personal data of a deleted user are erased', async ({ signedIn: page }
   await page.getByText(`The key of the user ${id} was destroyed`).waitFor()
 })
 
-test('the page of a user whom somebody deletes meanwhile has no form, and still erases their data', async ({
+test('the page of a user whom another person deletes meanwhile has no form, and still erases their data', async ({
   signedIn: page,
 }) => {
   const { id } = await newUser()

@@ -30,7 +30,7 @@ test('the areas are grouped, and that of the page is marked', async ({ signedIn:
   await checkPage(page, 'shell')
 })
 
-test('every page names itself in the title of the document', async ({ signedIn: page }) => {
+test('the title of the document is the heading of the page', async ({ signedIn: page }) => {
   await expect.poll(() => page.title()).toBe('APIs · Gantry')
   await areas(page).getByRole('link', { name: 'Webhooks' }).click()
   await expect.poll(() => page.title()).toBe('Webhooks · Gantry')

@@ -132,7 +132,7 @@ test('Retry-After is shown, and the read can be repeated only then', async ({ pa
   await shown.waitFor({ state: 'detached' })
 })
 
-test('a connection that is cut off is told, and the input is kept', async ({ signedIn: page }) => {
+test('an aborted request shows its problem and keeps the input', async ({ signedIn: page }) => {
   await page.route(
     ({ pathname }) => pathname === '/apis',
     route => route.abort('connectionreset'),

@@ -315,7 +315,7 @@ test('a webhook is edited', async ({ page }) => {
   })
 })
 
-test('an edit does not overwrite what somebody else has saved meanwhile', async ({ page }) => {
+test('an edit does not overwrite what another person has saved meanwhile', async ({ page }) => {
   const { id, secret: _, ...webhook } = await createWebhook()
   const theirs = unique('Theirs')
   await signIn(page, `/webhooks/${id}/edit`)
@@ -501,7 +501,7 @@ test('the page of a deleted webhook has its history', async ({ page }) => {
   await page.getByRole('article', { name: 'Created' }).waitFor()
 })
 
-test('the page of a webhook that somebody deletes meanwhile has its history and nothing to change', async ({
+test('the page of a webhook that another person deletes meanwhile has its history and nothing to change', async ({
   page,
 }) => {
   const { id, displayName } = await createWebhook()

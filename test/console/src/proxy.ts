@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { url } from './browser.ts'
 
-/** A line between the browser and the service that a test disturbs. */
+/** A TCP proxy between the browser and the service, with faults that a test causes. */
 export interface Proxy {
-  /** Address of the service through the line. */
+  /** Address of the service through the proxy. */
   url: string
   /** Closes all connections and refuses new ones until `mend` is called. */
   cut(): void
@@ -15,7 +15,7 @@ export interface Proxy {
   close(): Promise<void>
 }
 
-/** Starts a line to the service. */
+/** Starts a proxy to the service. */
 export async function startProxy(): Promise<Proxy> {
   const service = new URL(url)
   const sockets = new Set<Socket>()

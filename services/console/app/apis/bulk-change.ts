@@ -18,9 +18,9 @@ export type BulkAction = Change['type']
 export type Outcome = 'changed' | 'unchanged'
 
 /**
- * Changes one API. It is read first, and changed only if nobody else has changed it since then.
+ * Reads one API and changes it with If-Match, so that a change by another person in between is refused.
  * @param warned whether the person knows that it has changed since it was listed
- * @throws RequestFailed e.g. `precondition-failed` after a change by somebody else
+ * @throws RequestFailed e.g. `precondition-failed` after a change by another person
  */
 export async function apply(change: Change, api: Picked, warned: boolean): Promise<Outcome> {
   const path = { api_id: api.id }

@@ -8,7 +8,7 @@ export interface BulkItem {
   result: 'waiting' | Outcome | 'failed'
   /** Why it failed. */
   reason?: string
-  /** It has failed because somebody else has changed it. */
+  /** True if it failed because another person had changed it. */
   overtaken?: boolean
 }
 

@@ -88,7 +88,7 @@ interface OpenLinkProps {
   children: ReactNode
 }
 
-/** A link of its own: those of the router do more than rows that fly by have time for. Enter opens the active row. */
+/** A plain link: links of the router take too long to render while the list scrolls. Enter opens the active row. */
 function OpenLink({ api, onOpen, children }: OpenLinkProps) {
   const open = (event: MouseEvent) => {
     // The browser opens new tabs and windows.

@@ -28,7 +28,7 @@ export interface FacetValue {
   count: number
 }
 
-/** The values that are words of the service. Others are words of people, e.g. a tag with the name "true". */
+/** Labels of values that the service defines. Other values are user input, e.g. a tag named "true". */
 const WORDS: { readonly [Key in FilterKey]?: Readonly<Record<string, string>> } = {
   status: { ACTIVE: 'Active', INACTIVE: 'Inactive' },
   deployed: { true: 'Deployed' },

@@ -54,7 +54,7 @@ export function useListKeys({ active, total, pageLength, selecting, row, onMove,
     return action !== undefined
   }
   return (event: KeyboardEvent) => {
-    // Keys of the buttons in the header are theirs.
+    // The buttons in the header handle their own keys.
     if (event.target === event.currentTarget && pressed(event)) event.preventDefault()
   }
 }

@@ -47,7 +47,7 @@ export interface LoadedRows {
   retry(): void
 }
 
-/** While rows fly by, pages are asked for at most this often. */
+/** Minimum interval of page requests while the list scrolls, in milliseconds. */
 const ASKING_MS = 150
 
 /**

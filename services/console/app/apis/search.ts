@@ -45,7 +45,7 @@ export const SORTS: readonly { value: string; label: string }[] = [
 ]
 const [{ value: FIRST_SORT } = { value: '' }] = SORTS
 
-/** The most tags that the service filters by. */
+/** Maximum number of tags that the service filters by. */
 const MOST_TAGS = 50
 const TEXTS = ['search', 'name', 'owner', 'platformType', 'environment', 'product'] as const
 

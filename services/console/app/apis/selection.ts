@@ -7,7 +7,7 @@ import type { Api, ApiList } from './search.ts'
 /** A selected API as the list has shown it. */
 export type Picked = Pick<Api, 'id' | 'name' | 'displayName' | 'updatedAt'>
 
-/** The selected APIs: some, or all of the list but some. */
+/** The selected APIs: those in `picked`, or all of the list except those in `except`. */
 export type Selection =
   | { all: false; picked: ReadonlyMap<string, Picked> }
   | { all: true; total: number; except: ReadonlyMap<string, Picked> }

@@ -51,7 +51,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   401: 'Sign in again, or use a token that is valid.',
   403: 'Ask an administrator for the missing right, or use an access token that has it.',
   404: 'It may have been deleted. Go back to the list and look for it there.',
-  409: 'Somebody else may have changed it. Look at the current state and try again.',
+  409: 'Another person may have changed it. Look at the current state and try again.',
   412: 'Compare your changes with the current state, then save again.',
   429: 'Wait a moment and try again.',
   500: 'Try again. If it happens again, give the request id to the operator.',

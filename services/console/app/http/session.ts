@@ -85,10 +85,10 @@ function settle(renewed: boolean) {
   notify()
 }
 
-/** The session; undefined when nobody is signed in. */
+/** The session; undefined when no user is signed in. */
 export const useSession = (): Session | undefined => useSyncExternalStore(session.subscribe, session.current)
 
-/** The token that the service has refused, while nobody has signed in again. */
+/** The token that the service has refused; undefined after a new login. */
 export const useRefusedToken = (): string | undefined =>
   useSyncExternalStore(session.subscribe, session.refusedToken)
 

@@ -7,7 +7,7 @@ import { SlowNotice } from '../parts/slow.tsx'
 import { continueSession, isByPassword, signOut } from './sign-in.ts'
 
 const ASKED_BEFORE_MS = 5 * 60_000
-/** Time between two looks at the clock. A timer alone is late after the machine has slept. */
+/** Interval at which the clock is read: a single timer is late after the machine has slept. */
 const LOOK_MS = 15_000
 
 /** Keeps Escape in this dialog from closing a dialog below it, whose input would be lost. */

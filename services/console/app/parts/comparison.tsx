@@ -41,7 +41,7 @@ export function Comparison<Draft extends object>(props: ComparisonProps<Draft>) 
     >
       <Stack>
         <Text size="sm">
-          Somebody else has saved other values. Choose for each field which value is saved. Where only one of
+          Another person has saved other values. Choose for each field which value is saved. Where only one of
           you has changed a field, that change is chosen.
         </Text>
         {differences.length === 0 && <Text size="sm">Both of you have made the same changes.</Text>}

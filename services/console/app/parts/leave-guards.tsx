@@ -34,7 +34,7 @@ export function RunningGuard({ running }: { running: boolean }) {
   )
 }
 
-/** Asks whether input that is not saved shall be lost. */
+/** Asks whether to discard input that is not saved. */
 export const Discard = (props: { opened: boolean; onDiscard: () => void; onStay: () => void }) => (
   <Leave
     opened={props.opened}

@@ -18,7 +18,7 @@ export interface Rows {
   height: number
 }
 
-/** @param keyOf id of a row, of which the element has one too */
+/** @param keyOf id of a row; the id of its element is made from it */
 export function useRows(count: number, keyOf: (index: number) => string): Rows {
   const list = useRef<HTMLDivElement>(null)
   const height = useMediaQuery(WIDE, true) ? ROW : NARROW_ROW
