@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import type { Reporter } from 'vitest/node'
 import { scaledTimeout } from './bin/timeouts.mjs'
@@ -43,8 +44,11 @@ export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']
 /** The settings of all workspaces. The vitest.config.ts of each workspace exports them. */
 export default defineConfig({
   test: {
-    testTimeout: scaledTimeout(30_000),
-    hookTimeout: scaledTimeout(30_000),
+    // Only a test that hangs reaches them. The load when a workspace starts says little about that of its tests.
+    testTimeout: scaledTimeout(60_000),
+    hookTimeout: scaledTimeout(60_000),
+    setupFiles: [join(import.meta.dirname, 'vitest.setup.ts')],
+    expect: { poll: { timeout: scaledTimeout(10_000) } },
     // Set explicitly, because vitest's defaults depend on whether CI is in the environment.
     allowOnly: false,
     update: 'none',

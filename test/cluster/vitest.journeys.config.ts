@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { reportTo } from '../../vitest.config.ts'
 
@@ -9,6 +10,7 @@ export default defineConfig({
     testTimeout: 300_000,
     // On a machine with cold caches the stores are compiled before the first journey.
     hookTimeout: 900_000,
+    setupFiles: [join(import.meta.dirname, '../../vitest.setup.ts')],
     allowOnly: false,
     update: 'none',
     reporters: reportTo('.cache/journeys.json'),
