@@ -204,6 +204,7 @@ test('a user is deleted after a question', async ({ signedIn: page }) => {
   await page.getByRole('button', { name: 'Delete the user' }).click()
   const dialog = page.getByRole('dialog', { name: `Delete ${username}?` })
   await dialog.getByText('their access tokens are revoked').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor()
   await checkPage(page, 'user-delete')
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByText(`${username} is deleted`, { exact: true }).waitFor()

@@ -17,7 +17,10 @@ interface ConfirmDialogProps {
   children: ReactNode
 }
 
-/** Asks before an action, shows its progress, and stays open until it has ended, and with the reason when it fails. */
+/**
+ * Asks before an action, shows its progress, and stays open until it has ended, and with the reason when it fails. Cancel
+ * has the focus unless a field in `children` asks for it with `data-autofocus`.
+ */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const action = useMutation({ mutationFn: props.onConfirm, onSuccess: props.onClose })
   const cancel = () => {
@@ -35,7 +38,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           {props.children}
           {action.isError && <ProblemPanel what={props.failed} error={action.error} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={cancel} disabled={action.isPending}>
+            <Button variant="default" onClick={cancel} disabled={action.isPending} data-autofocus>
               Cancel
             </Button>
             <Button

@@ -32,6 +32,7 @@ export function EraseUserDialog({ id, name, etag, opened, onClose }: EraseUserDi
     onError: () => queries.invalidateQueries({ queryKey: ['users', 'one', id] }),
   })
   const close = async () => {
+    if (erase.isPending) return
     if (!erase.isSuccess) return onClose()
     if (own) {
       queries.clear()
@@ -71,7 +72,7 @@ export function EraseUserDialog({ id, name, etag, opened, onClose }: EraseUserDi
             />
             {erase.isError && <ProblemPanel what="The data are not erased" error={erase.error} />}
             <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
+              <Button variant="default" onClick={close} disabled={erase.isPending}>
                 Cancel
               </Button>
               <Button type="submit" color="red.9" loading={erase.isPending} disabled={typed !== name}>
