@@ -82,7 +82,7 @@ test('without an argument runs all services in one process, which exits on SIGTE
     HOST: '127.0.0.1',
     DATA_DIR: join(folder, 'data'),
   })
-  await vi.waitFor(() => expect(said()).toContain('Gantry runs at'), { timeout: 25_000, interval: 50 })
+  await vi.waitFor(() => expect(said()).toContain('Gantry runs at'), { timeout: 60_000, interval: 50 })
   const [url = ''] = /http:\S+\/console/.exec(said()) ?? []
   expect((await fetch(url)).status).toBe(200)
   child.kill('SIGTERM')

@@ -66,7 +66,7 @@ describe.skipIf(!certificates)(
       const docs = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
       const [, script = ''] = /^node --input-type=module -e '(.*?)' 'esdb:/ms.exec(docs) ?? []
       const args = ['--input-type=module', '-e', script, url('admin:changeit@')]
-      await run(process.execPath, args, { cwd: import.meta.dirname, timeoutMs: 20_000 })
+      await run(process.execPath, args, { cwd: import.meta.dirname, timeoutMs: 60_000 })
     }
 
     const callsOf = (store: EventStore) => ({
@@ -136,9 +136,7 @@ describe.skipIf(!certificates)(
       expect(await eventStore.head()).not.toBe(START)
     })
 
-    test('the log of a service names the missing right, and readiness names the setting', {
-      timeout: 20_000,
-    }, async () => {
+    test('the log of a service names the missing right, and readiness names the setting', async () => {
       const settings = {
         EVENT_STORE_URL: url('gantry:sesame@'),
         READ_MODEL_URL: `sqlite:${join(folder, 'views')}`,
@@ -152,7 +150,7 @@ describe.skipIf(!certificates)(
         await stores.close()
       })
       const reason = 'has no right to read $all'
-      await expect.poll(() => lines, { timeout: 10_000 }).toEqual([expect.stringContaining(reason)])
+      await expect.poll(() => lines, { timeout: 60_000 }).toEqual([expect.stringContaining(reason)])
       expect(watch.trouble()).toBe('the backing store of EVENT_STORE_URL')
 
       await letReadAll()

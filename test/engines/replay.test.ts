@@ -97,12 +97,12 @@ authorization { users: [
     const { said, exit } = replay(await feed(restarted.promise), 'copies.events')
     const count = async (nc: typeof before) =>
       (await (await nc.jetstreamManager()).streams.info('COPIES')).state.messages
-    await vi.waitFor(async () => expect(await count(before), said.text).toBe(2), 10_000)
+    await vi.waitFor(async () => expect(await count(before), said.text).toBe(2), 60_000)
     await nats.faults?.kill()
     restarted.resolve()
     await vi.waitFor(
       () => expect(said.text).toMatch(/cannot connect to NATS again: .*; trying again in/),
-      10_000,
+      60_000,
     )
     await nats.faults?.restart()
     expect(await exit, said.text).toBe(0)
@@ -127,7 +127,7 @@ authorization { users: [
     const { said, exit } = replay(await feed(restarted.promise), 'copies.events')
     await vi.waitFor(
       async () => expect((await streams.info('COPIES')).state.messages, said.text).toBe(2),
-      10_000,
+      60_000,
     )
     await streams.delete('COPIES')
     await nats.faults?.kill()
@@ -135,7 +135,7 @@ authorization { users: [
     restarted.resolve()
     await vi.waitFor(
       () => expect(said.text).toMatch(/no stream stores copies.events any more; trying again in/),
-      10_000,
+      60_000,
     )
     const after = await admin()
     const { streams: current } = await after.jetstreamManager()

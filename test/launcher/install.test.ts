@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { project } from './project.ts'
 import { registry } from './registry.ts'
 
-const limit = { timeout: 20_000, interval: 50 }
+const limit = { timeout: 60_000, interval: 50 }
 
 describe('an install', () => {
   test('installs the packages of the lockfile, reports it, and starts the service', async () => {

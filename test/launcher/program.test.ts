@@ -35,7 +35,7 @@ describe('the launched program', () => {
       setInterval(() => {}, 1000)
       console.log('ready')
     `).launch(['start'])
-    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 20_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 60_000 })
     run.child.kill('SIGTERM')
 
     expect(await run.ended).toBe(0)
@@ -50,7 +50,7 @@ describe('the launched program', () => {
       "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000); console.log('ready')",
     )
     const run = tiny.launch(['journeys'])
-    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 20_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 60_000 })
     run.child.kill('SIGTERM')
 
     expect(await run.ended).toBe(143)
@@ -67,7 +67,7 @@ describe('the launched program', () => {
       setInterval(() => {}, 1000)
       console.log('ready')
     `).launch(['start'])
-    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 20_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 60_000 })
     run.child.kill('SIGINT')
     await vi.waitFor(() => expect(run.output()).toContain('interrupted'))
     run.child.kill('SIGINT')

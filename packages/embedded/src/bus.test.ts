@@ -263,7 +263,7 @@ describe('a bus in a SQLite file', () => {
     expect(await consume('shop', 1)).toEqual(['a'])
   })
 
-  describe('with another process', { timeout: 30_000 }, () => {
+  describe('with another process', () => {
     let other: Child
     beforeEach(async () => {
       await publish('a', 'b')

@@ -240,9 +240,7 @@ describe('an event store in a SQLite file', () => {
     await reopened.close()
   })
 
-  it('keeps every acknowledged append when its process is killed, without gaps', {
-    timeout: 30_000,
-  }, async () => {
+  it('keeps every acknowledged append when its process is killed, without gaps', async () => {
     for (let round = 0; round < 3; round++) {
       const writer = child('append-forever.ts', path, `round${round}`)
       await eventually(() => expect(writer.lines().length).toBeGreaterThan(500))
@@ -258,7 +256,7 @@ describe('an event store in a SQLite file', () => {
     }
   })
 
-  it('is shared by several processes, whose events have one order', { timeout: 30_000 }, async () => {
+  it('is shared by several processes, whose events have one order', async () => {
     const eventStore = sqliteEventStore({ path })
     const controller = new AbortController()
     const followed: RecordedEvent[] = []

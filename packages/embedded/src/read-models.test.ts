@@ -327,7 +327,7 @@ describe('read models in a file', () => {
           }
           expect(seen.size).toBeGreaterThan(20)
         },
-        { timeout: 20_000, interval: 1 },
+        { timeout: 60_000, interval: 1 },
       )
       writer.process.kill('SIGKILL')
       await writer.ended
@@ -339,7 +339,6 @@ describe('read models in a file', () => {
       expect(await collection.count({})).toBe(10)
       await readModels.close()
     },
-    30_000,
   )
 
   it('written by a release without indexes in the file are in the next query of a newer release', async () => {

@@ -56,7 +56,7 @@ test.each([
   const older = await startReplica(release)
   const { printed, end } = await start([newer.url, older.url, 'http://127.0.0.1:1'])
   const line = `waits for CATALOG_URL: a replica has ${named}, not ${RELEASE}\n`
-  await expect.poll(printed, { timeout: 10_000 }).toBe(line)
+  await expect.poll(printed, { timeout: 60_000 }).toBe(line)
   older.release = RELEASE
   expect(await end).toEqual([0, null])
   expect(printed()).toBe(line)
@@ -64,5 +64,5 @@ test.each([
 
 test('the command waits for a service without a replica that answers', async () => {
   const { printed } = await start(['http://127.0.0.1:1'])
-  await expect.poll(printed, { timeout: 10_000 }).toBe('waits for CATALOG_URL: no replica answers\n')
+  await expect.poll(printed, { timeout: 60_000 }).toBe('waits for CATALOG_URL: no replica answers\n')
 })
