@@ -4,9 +4,12 @@ import {
   keepPreviousData,
   type QueryClient,
   queryOptions,
+  type UseQueryResult,
   useQueries,
   useQuery,
+  useQueryClient,
 } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { answer, client } from '../http/client.ts'
 import type { Api, ApiList } from './search.ts'
 
@@ -62,6 +65,7 @@ export function useListedRows(list: ApiList, firstRow: number, lastRow: number):
   const pages = useQueries({
     queries: numbers.map(number => ({ ...pageQuery(list, number), enabled: asked === first })),
   })
+  useLength(list, pages)
   return {
     row: index => pages[pageOf(index) - first]?.data?.content[index % PAGE_SIZE],
     loadedPages: numbers.filter((_, index) => pages[index]?.data).join(),
@@ -70,6 +74,19 @@ export function useListedRows(list: ApiList, firstRow: number, lastRow: number):
       for (const page of pages) if (page.isError) page.refetch()
     },
   }
+}
+
+/** Reads the first page again when a page that was read later shows that the list has got another length. */
+function useLength(list: ApiList, pages: readonly UseQueryResult<{ total: number }>[]): void {
+  const client = useQueryClient()
+  const latest = pages.toSorted((one, other) => other.dataUpdatedAt - one.dataUpdatedAt)[0]
+  const { data, dataUpdatedAt = 0 } = latest ?? {}
+  useEffect(() => {
+    const { queryKey } = pageQuery(list, 1)
+    const first = client.getQueryState(queryKey)
+    if (first?.data && data && dataUpdatedAt > first.dataUpdatedAt && data.total !== first.data.total)
+      client.invalidateQueries({ queryKey, exact: true })
+  }, [client, list, data, dataUpdatedAt])
 }
 
 /** All rows of a list that have been read. */
