@@ -159,7 +159,7 @@ test('changes of two people are compared field by field, and the chosen values a
   await description.getByText('Third').waitFor()
   await description.getByLabel('Mine').check()
   await save.click()
-  await page.getByRole('heading', { name: api.displayName, level: 1 }).waitFor()
+  await page.getByRole('heading', { name: api.displayName, level: 1, exact: true }).waitFor()
   const saved = await request('GET', `/apis/${api.id}`)
   expect(saved).toMatchObject({ description: 'Mine', platformType: 'KONG', url: '/mine' })
 })

@@ -53,6 +53,7 @@ test('the filters of the audit log and the selected entry survive a reload', asy
   await page.getByRole('combobox', { name: 'Resource' }).fill(api.id)
   await page.getByRole('combobox', { name: 'Action' }).fill('API_CREATED')
   await page.getByLabel('User', { exact: true }).fill('admin')
+  await expect.poll(() => new URL(page.url()).searchParams.get('user')).toBe('admin')
   await page.getByText('1 entry', { exact: true }).waitFor()
   await page.getByRole('listbox', { name: 'Entries' }).press('ArrowDown')
   await page.getByRole('region', { name: 'Selected entry' }).waitFor()

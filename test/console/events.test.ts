@@ -116,6 +116,8 @@ test('after a lost connection the feed continues after its last event', async ({
   await createApi('During the cut')
   await checkPage(page, 'events-lost')
   const again = page.waitForRequest(sent => sent.url().includes('after='))
+  // The next attempt of the page itself is seconds away.
+  await page.getByText(/Next attempt in ([89]|10) s/).waitFor()
   proxy.mend()
   await page.getByRole('button', { name: 'Try now' }).click()
   expect((await again).headers().authorization).toMatch(/^Bearer /)
@@ -175,7 +177,8 @@ test('the filters of the feed and its selected event survive a reload', async ({
   const api = await createApi(name)
   await openFeed(page)
   await page.getByRole('combobox', { name: 'Event types' }).fill('API_CREATED')
-  await page.getByRole('option', { name: 'API_CREATED' }).click()
+  const types = page.getByRole('listbox', { name: 'Event types', exact: true })
+  await types.getByRole('option', { name: 'API_CREATED' }).click()
   await page.keyboard.press('Escape')
   await page.getByRole('combobox', { name: 'API', exact: true }).fill(api.name)
   await page.getByRole('option', { name: api.name }).click()

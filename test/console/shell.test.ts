@@ -15,7 +15,7 @@ const theme = (page: Page) => page.evaluate<string>('document.documentElement.da
 /** The palette, opened with the keyboard. */
 async function openPalette(page: Page) {
   await page.keyboard.press('Control+k')
-  await palette(page).waitFor()
+  await palette(page).and(page.locator(':focus')).waitFor()
 }
 const openMenu = (page: Page) => page.getByRole('button', { name: /^User menu/ }).click()
 

@@ -42,6 +42,8 @@ export const test = vitest.extend<Fixtures>({
     page.on('pageerror', error => errors.push(error.message))
     await use(page)
     if (task.result?.errors) await keepFailure(page, task.name)
+    // A handler that waits for the service would fail after the end of the page.
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.context().close()
     expect(errors).toEqual([])
   },
