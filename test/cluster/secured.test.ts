@@ -376,22 +376,29 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       expect(created.status, JSON.stringify(created.body)).toBe(201)
       return { id: created.body.id as string, who, record: created.body }
     }
-    /** Milliseconds from now until the gateway refuses the credential. */
-    const untilRefused = async (at: number, authorization: string) => {
+    /**
+     * Sends requests, one after the other, until the gateway refuses the credential. The duration of a request says nothing
+     * about the revocation.
+     * @returns milliseconds from now to the sending of the last request that was not refused; 0 if there was none
+     */
+    const lastAccepted = async (at: number, authorization: string) => {
       const since = performance.now()
-      while ((await call(at, authorization, 'GET', '/apis?size=1')).status !== 401)
-        if (performance.now() - since > 20_000) throw new Error('the credential is not refused')
-      return performance.now() - since
+      for (let accepted = 0; ; ) {
+        const sent = performance.now() - since
+        if ((await call(at, authorization, 'GET', '/apis?size=1')).status === 401) return accepted
+        if (sent > 20_000) throw new Error('the credential is not refused')
+        accepted = sent
+      }
     }
     const measure = async (revoke: () => Promise<{ status: number }>, authorization: string) => {
       for (const at of [1, 2]) expect((await call(at, authorization, 'GET', '/apis?size=1')).status).toBe(200)
       const { status } = await revoke()
       expect(status).toBeLessThan(300)
-      return Math.max(...(await Promise.all([1, 2].map(at => untilRefused(at, authorization)))))
+      return Math.max(...(await Promise.all([1, 2].map(at => lastAccepted(at, authorization)))))
     }
     const report = (what: string, times: number[]) =>
       process.stdout.write(
-        `${what}: refused by both gateways after ${times.map(ms => ms.toFixed(0)).join(', ')} ms\n`,
+        `${what}: last accepted by a gateway after ${times.map(ms => ms.toFixed(0)).join(', ')} ms\n`,
       )
 
     const accessToken = async (authorization: string) => {
@@ -482,7 +489,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       expect(await rotate()).toContain('no login ends because of it')
       for (const at of [1, 2]) expect((await call(at, authorization, 'GET', '/apis?size=1')).status).toBe(200)
       expect(await rotate('--compromised')).toContain('has ended')
-      const times = await Promise.all([1, 2].map(at => untilRefused(at, authorization)))
+      const times = await Promise.all([1, 2].map(at => lastAccepted(at, authorization)))
       for (const ms of times) expect(ms).toBeLessThan(REVOKED_WITHIN_MS)
     }, 60_000)
 
