@@ -13,7 +13,7 @@ import type { RateLimitStore } from './rate-limits.ts'
 const UNORDERED_PART = 20
 /** Interval of messages with counts that no request waits for. */
 const SEND_MS = 100
-/** How long a request waits for the bus to deliver its own count. */
+/** Default of `deliveryMs`. */
 const DELIVERY_MS = 200
 /** How far the clock of another replica may be ahead. */
 const AHEAD_MS = 60_000
@@ -63,6 +63,8 @@ export interface RateCounts {
 interface RateCountsOptions {
   bus: Pick<Bus, 'broadcast' | 'listen'>
   now(): Date
+  /** How long a request waits for the bus to deliver its own count, in milliseconds. */
+  deliveryMs?: number
 }
 
 /**
@@ -71,9 +73,9 @@ interface RateCountsOptions {
  * count, for one round trip; the order of the bus decides which requests are within the limit. So the limit holds for all
  * replicas together, up to a twentieth per replica. While the bus is unavailable each replica counts for itself.
  */
-export function rateCounts({ bus, now }: RateCountsOptions): RateCounts {
+export function rateCounts({ bus, now, deliveryMs = DELIVERY_MS }: RateCountsOptions): RateCounts {
   const counts = new WindowCounts(now)
-  const exchange = new CountExchange(bus, counts)
+  const exchange = new CountExchange(bus, counts, deliveryMs)
 
   class Store implements FastifyRateLimitStore {
     incr(key: string, answer: Callback, windowMs: number, max: number) {
@@ -160,14 +162,16 @@ class CountExchange {
   readonly #from = randomUUID()
   readonly #bus: RateCountsOptions['bus']
   readonly #counts: WindowCounts
+  readonly #deliveryMs: number
   #additions = new Map<string, Addition>()
   #inFlight: { number: number; additions: Map<string, Addition>; late: NodeJS.Timeout } | undefined
   #number = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(bus: RateCountsOptions['bus'], counts: WindowCounts) {
+  constructor(bus: RateCountsOptions['bus'], counts: WindowCounts, deliveryMs: number) {
     this.#bus = bus
     this.#counts = counts
+    this.#deliveryMs = deliveryMs
   }
 
   start(): () => void {
@@ -207,7 +211,7 @@ class CountExchange {
     const additions = new Map([...this.#additions].slice(0, BATCH))
     this.#additions = new Map([...this.#additions].slice(BATCH))
     const number = ++this.#number
-    const late = setTimeout(() => this.#undelivered(number), DELIVERY_MS)
+    const late = setTimeout(() => this.#undelivered(number), this.#deliveryMs)
     this.#inFlight = { number, additions, late }
     const more = Object.fromEntries([...additions].map(([key, { window, count }]) => [key, [window, count]]))
     this.#broadcast({ number, more }).catch(() => this.#undelivered(number))
