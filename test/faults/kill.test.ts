@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { expect, test } from 'vitest'
 
@@ -13,7 +12,10 @@ interface Acknowledged {
   name: string
 }
 
-/** Creates, renames and deletes APIs until the service is killed, and records what was acknowledged. */
+/**
+ * Creates, renames and deletes APIs until the service is killed, and records what was acknowledged. The service is killed
+ * after a number of acknowledged writes that depends on the round, so that how fast it writes does not matter.
+ */
 async function writeUntilItDies(
   service: ServiceProcess,
   round: number,
@@ -21,8 +23,17 @@ async function writeUntilItDies(
   gone: Set<string>,
 ) {
   const headers = { authorization: service.authorization, 'content-type': 'application/json' }
-  const send = (method: string, path: string, body?: object) =>
-    fetch(`${service.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const enough = Promise.withResolvers<void>()
+  let acknowledged = 0
+  const send = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${service.url}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (answer.ok && ++acknowledged === 100 + round * 25) enough.resolve()
+    return answer
+  }
   const write = async (writer: number) => {
     for (let n = 0; ; n++) {
       const api = { name: `r${round}-w${writer}-${n}`, displayName: 'x', status: 'ACTIVE', tags: [] }
@@ -44,8 +55,11 @@ async function writeUntilItDies(
     }
   }
   const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer).catch(failedBecauseItDied))
-  await setTimeout(700 + round * 150)
-  await service.kill()
+  try {
+    await Promise.race([enough.promise, Promise.all(writers)])
+  } finally {
+    await service.kill()
+  }
   await Promise.all(writers)
 }
 
