@@ -35,7 +35,8 @@ const hasRealCollector = process.env.OTEL_COLLECTOR === 'real'
 const collectorPort = await freePort()
 const TRACING = {
   OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collectorPort}`,
-  OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+  // The collector is part of this process, which may be busy for seconds. While there is none, the exporter retries as long.
+  OTEL_EXPORTER_OTLP_TIMEOUT: '4000',
   OTEL_TRACES_SAMPLER: 'parentbased_always_off',
   ...(!hasRealCollector && { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }),
 }
