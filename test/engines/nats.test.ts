@@ -397,12 +397,12 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
 
       it('leaves a message with a live holder that takes longer than the hold', async () => {
         await open().publish(numbered(1, 2))
-        const child = await holder(1_000)
+        const child = await holder(5_000)
         await child.told({ got: 1 })
-        const others = consume(open({ ackWaitMs: 1_000 }), 1)
+        const others = consume(open({ ackWaitMs: 5_000 }), 1)
         const first = await Promise.race([
           others,
-          new Promise(resolve => setTimeout(resolve, 3_000, 'nothing')),
+          new Promise(resolve => setTimeout(resolve, 12_000, 'nothing')),
         ])
         expect(first).toBe('nothing')
         child.tell('ack')
