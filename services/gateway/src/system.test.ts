@@ -58,14 +58,16 @@ test('shows every replica of a service, also one that hangs, is gone, or runs th
   ]
   const known = replicas({ urls, basePath: '', now, log })
   onTestFinished(known.watch())
-  await vi.waitFor(() => expect(known.all().filter(({ ready }) => ready)).toHaveLength(4))
+  await vi.waitFor(() => expect(known.all().filter(({ ready }) => ready)).toHaveLength(4), {
+    timeout: 20_000,
+  })
   const asking = internalRequests({
     bus: inMemoryBroker().connect(),
     services: { catalog: known },
     basePath: '',
     pass: () => '',
   })
-  const { services, lag, backingStores } = await systemOf(['catalog', 'media'], asking, own, 300)
+  const { services, lag, backingStores } = await systemOf(['catalog', 'media'], asking, own, 5_000)
   const [catalog, media, gateway] = services
   expect(catalog?.status).toBe('READY')
   expect(catalog?.replicas.map(({ status, version, host }) => ({ status, version, host }))).toEqual([
