@@ -119,8 +119,8 @@ test('a paused replica leaves half of the timeout for another one', async () => 
   const other = await catalog()
   const exists = asking([other.url, paused])
   const startedAt = performance.now()
-  expect(await exists('a', 600)).toEqual({ exists: true })
-  expect(performance.now() - startedAt).toBeGreaterThan(290)
+  expect(await exists('a', 8_000)).toEqual({ exists: true })
+  expect(performance.now() - startedAt).toBeGreaterThan(3_900)
 })
 
 test('a single replica is asked again after its connection was lost', async () => {
