@@ -23,17 +23,21 @@ const holding = (leases: Leases, task: (confirm: ConfirmLease) => Promise<void>)
 }
 /** Blocks the whole process, timers included. */
 const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-const elapsed = async (ms: number) => {
-  const since = performance.now()
-  await vi.waitFor(() => expect(performance.now() - since).toBeGreaterThan(ms), { interval: 5 })
+/** Replaces the timers and the clock until the end of the test, so that they advance only as told. */
+const stopTime = () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 test('a renewed lease is confirmed at any time', async () => {
+  stopTime()
   await holding(
     leasing(async () => {}),
     async confirm => {
-      await elapsed(3 * TTL_MS)
-      confirm()
+      for (let ms = 0; ms <= 3 * TTL_MS; ms += 10) {
+        await vi.advanceTimersByTimeAsync(10)
+        confirm()
+      }
     },
   )
 })
@@ -51,13 +55,14 @@ test('a lease is not confirmed after a pause of the process, before any timer ha
 })
 
 test('a lease is not confirmed while the store does not answer a renewal', async () => {
+  stopTime()
   const answer = Promise.withResolvers<void>()
   onTestFinished(() => answer.resolve())
   const refused = Promise.withResolvers<unknown>()
   const ending = holding(
     leasing(() => answer.promise),
     async confirm => {
-      await elapsed(TTL_MS + 50)
+      await vi.advanceTimersByTimeAsync(TTL_MS + 50)
       try {
         confirm()
       } catch (error) {
