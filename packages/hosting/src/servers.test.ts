@@ -141,9 +141,11 @@ test.each(['PORT', 'INTERNAL_PORT', 'METRICS_PORT'] as const)(
 )
 
 describe('a server that stops', () => {
+  const arrived = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const routes = async (app: FastifyInstance) => {
     app.get('/held', async () => {
+      arrived.resolve()
       await held.promise
       return 'held'
     })
@@ -169,7 +171,7 @@ describe('a server that stops', () => {
     const [ask, late] = [client(port), client(port)]
     expect(await ask('/apis')).toEqual(['keep-alive', 'now'])
     const waiting = late('/held')
-    await setTimeout(50)
+    await arrived.promise
     servers.drain()
     expect(await ask('/apis')).toEqual(['close', 'now'])
     expect(await ask('/apis', 'POST')).toEqual(['close', 'stored'])
@@ -184,9 +186,11 @@ describe('a server that stops', () => {
     const port = await freePort()
     const servers = serversAt(port, undefined, 'localhost')
     const answer = Promise.withResolvers<void>()
+    let begun = 0
     let answered = 0
     const slow = async (app: FastifyInstance) =>
       void app.get('/slow', async () => {
+        begun++
         await answer.promise
         answered++
         return 'slow'
@@ -194,7 +198,7 @@ describe('a server that stops', () => {
     await servers.listen({ routes: slow })
     const addresses = (await lookup('localhost', { all: true })).map(({ address }) => address)
     const asked = addresses.map(address => client(port, address)('/slow'))
-    await setTimeout(50)
+    await vi.waitFor(() => expect(begun).toBe(addresses.length), { timeout: 20_000 })
     const closed = servers.close(60_000)
     await setTimeout(50)
     answer.resolve()
@@ -217,11 +221,17 @@ describe('a server that stops', () => {
   test('destroys the connections whose requests last longer than the timeout', async () => {
     const port = await freePort()
     const servers = serversAt(port)
-    await servers.listen({ routes: async app => void app.get('/endless', () => new Promise(() => {})) })
+    const arrived = Promise.withResolvers<void>()
+    const endlessly = () => {
+      arrived.resolve()
+      return new Promise(() => {})
+    }
+    await servers.listen({ routes: async app => void app.get('/endless', endlessly) })
     const [endless, unsent] = [client(port)('/endless'), connect(port, host)]
     const gone = once(unsent, 'close')
     const failure = expect(endless).rejects.toThrow('socket hang up')
     unsent.resume().write('POST /gantry/apis HTTP/1.1\r\nHost: a\r\n')
+    await Promise.all([arrived.promise, once(unsent, 'connect')])
     const startedAt = performance.now()
     await setTimeout(50)
     await servers.close(100)
@@ -252,24 +262,33 @@ describe('a server that stops', () => {
     const asking = ports.map(port => client(port)) as [ReturnType<typeof client>, ReturnType<typeof client>]
     const answers: unknown[] = []
     let isOver = false
-    const load = Array.from({ length: 8 }, async (_, number) => {
-      let at = number % 2
+    /** The server of each client: 0 or 1. */
+    const at = Array.from({ length: 8 }, (_, number) => number % 2)
+    const load = at.map(async (_, number) => {
       while (!isOver) {
-        const [connection, body] = (await (number < 4
-          ? asking[at as 0 | 1]('/apis')
-          : asking[at as 0 | 1]('/apis', 'POST'))) as [string, string]
+        const ask = asking[at[number] as 0 | 1]
+        const [connection, body] = (await (number < 4 ? ask('/apis') : ask('/apis', 'POST'))) as [
+          string,
+          string,
+        ]
         answers.push(body)
-        if (connection === 'close') at = 1
+        if (connection === 'close') at[number] = 1
       }
     })
-    await setTimeout(100)
-    first.drain()
-    await setTimeout(100)
-    await first.close(60_000)
-    await setTimeout(50)
-    isOver = true
-    await Promise.all(load)
-    expect(answers.length).toBeGreaterThan(50)
+    const twentyMore = () => {
+      const count = answers.length + 20
+      return vi.waitFor(() => expect(answers.length).toBeGreaterThanOrEqual(count), { timeout: 20_000 })
+    }
+    const serving = async () => {
+      await twentyMore()
+      first.drain()
+      await twentyMore()
+      await vi.waitFor(() => expect(at).not.toContain(0), { timeout: 20_000 })
+      await first.close(60_000)
+      await twentyMore()
+      isOver = true
+    }
+    await Promise.all([serving(), ...load])
     expect(new Set(answers)).toEqual(new Set(['now', 'stored']))
   })
 })
