@@ -8,8 +8,10 @@ import { PASSWORD, SETTINGS } from '../testing/identity-host.ts'
 
 const MANY = 100_000
 const PER_APPEND = 1_000
-/** Number of tries. The fastest one counts, since other load on the machine only makes a try slower. */
+/** The least number of tries. The fastest one counts, since other load on the machine only makes a try slower. */
 const ROUNDS = 3
+/** More tries remove the noise of such load, but not the time that reading all events takes. */
+const MOST_ROUNDS = 20
 /** Tolerance for other load on the machine, in milliseconds. Reading all events would take a second. */
 const NOISE_MS = 100
 
@@ -80,29 +82,34 @@ test('100,000 logins of a user slow down neither a login nor reading the user, a
       least[`${request} ${name}`] = better(least[`${request} ${name}`], await measure(send))
   }
   /**
-   * Measures the first requests of newly started processes, which have cached no stream.
+   * Measures the first requests of a newly started process, which has cached no stream.
    * @returns the growth of the process's peak memory, in MiB
    */
-  const askNewProcesses = async (name: keyof typeof ids) => {
+  const askNewProcess = async (name: keyof typeof ids) => {
     const peakBefore = process.resourceUsage().maxRSS
-    for (let round = 0; round < ROUNDS; round++) {
-      await host.restart()
-      await ask('other')
-      await ask(name)
-    }
+    await host.restart()
+    await ask('other')
+    await ask(name)
     return (process.resourceUsage().maxRSS - peakBefore) / 1024
   }
   await logIn('few')
   await logIn('many')
   await repeatLast(host.dependencies.eventStore, 'UserLoggedIn', MANY)
-  const grownByFew = await askNewProcesses('few')
-  const grownByMany = await askNewProcesses('many')
-
-  for (const request of ['login', 'get']) {
-    const [few, many] = [least[`${request} few`], least[`${request} many`]]
-    const measured = `${request}: ${JSON.stringify(least)}`
-    expect(many?.ms, measured).toBeLessThan(2 * (few?.ms ?? 0) + NOISE_MS)
-    expect(many?.blockedMs, measured).toBeLessThan(2 * (few?.blockedMs ?? 0) + NOISE_MS)
+  /** The measurements in which a request for the user with many logins is slower. */
+  const slower = () =>
+    ['login', 'get'].flatMap(request => {
+      const [few, many] = [least[`${request} few`], least[`${request} many`]]
+      const limitOf = (measured = 0) => 2 * measured + NOISE_MS
+      return (['ms', 'blockedMs'] as const)
+        .filter(unit => !(many && many[unit] < limitOf(few?.[unit])))
+        .map(unit => `${unit} of ${request}`)
+    })
+  let [grownByFew, grownByMany] = [0, 0]
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    grownByFew += await askNewProcess('few')
+    grownByMany += await askNewProcess('many')
+    if (round >= ROUNDS && slower().length === 0) break
   }
+  expect(slower(), JSON.stringify(least)).toEqual([])
   expect(grownByMany, `MiB, after ${grownByFew}`).toBeLessThan(grownByFew + 100)
 })
