@@ -31,13 +31,18 @@ export function openPull(
   const inbox = createInbox(prefix)
   let heardAt = performance.now()
   let waiting = false
+  /** Number of messages that the request may still bring. The server sends heartbeats until it has brought all. */
+  let left = 0
 
   const subscription = nc.subscribe(inbox, {
     callback(error, msg) {
       heardAt = performance.now()
       if (error) handlers.failed(new BusUnavailable(error))
-      else if (msg.subject !== inbox) handlers.message(msg)
-      else status(msg.headers?.code ?? 0, msg.headers?.description ?? '')
+      else if (msg.subject !== inbox) {
+        left -= 1
+        if (left === 0) waiting = false
+        handlers.message(msg)
+      } else status(msg.headers?.code ?? 0, msg.headers?.description ?? '')
     },
   })
   const status = (code: number, description: string) => {
@@ -58,6 +63,7 @@ export function openPull(
       if (nc.isClosed()) return
       heardAt = performance.now()
       waiting = wait
+      left = batch
       const limits = { expires: nanos(EXPIRES_MS), idle_heartbeat: nanos(HEARTBEAT_MS) }
       const request = JSON.stringify({ batch, ...(wait ? limits : { no_wait: true }) })
       nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, { reply: inbox })
