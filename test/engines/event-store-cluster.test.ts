@@ -63,32 +63,19 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     await work()
     return performance.now() - startedAt
   }
-  /** Elects the second node after a while. @returns when it did so, by performance.now() */
-  const electAfter = async (ms: number) => {
-    await setTimeout(ms)
-    const begunAt = performance.now()
-    await cluster.elect(1, [0])
-    return { begunAt, electedAt: performance.now() }
-  }
-  /**
-   * The first read over a connection to a stopped node fails. The next one goes to the leader. A read that gets no answer
-   * fails after 5 s, which is too late.
-   */
+  /** The first read over a connection to a stopped node fails. The next one goes to the leader. */
   const expectAll = () => {
     const read = async () => (await eventStore.readStream('order-1')).map(event => event.data.number)
-    return expect.poll(read, { timeout: 4_500 }).toEqual(Array.from({ length: number }, (_, n) => n))
+    return expect.poll(read, { timeout: 3_000 }).toEqual(Array.from({ length: number }, (_, n) => n))
   }
 
   it('continues writes after a killed leader when another one is elected', async () => {
     await cluster.elect(undefined, [0])
     await cluster.nodes[0]?.kill()
-    const electing = electAfter(ELECTED_AFTER_KILL_MS)
+    void setTimeout(ELECTED_AFTER_KILL_MS).then(() => cluster.elect(1, [0]))
     const blocked = await msOf(write)
-    const writtenAt = performance.now()
     expect(blocked).toBeGreaterThan(ELECTED_AFTER_KILL_MS - 100)
-    const { begunAt, electedAt } = await electing
-    expect(writtenAt).toBeGreaterThan(begunAt)
-    expect(writtenAt - electedAt).toBeLessThan(2_000)
+    expect(blocked).toBeLessThan(ELECTED_AFTER_KILL_MS + 2_000)
     await write()
     await expectAll()
   })
@@ -99,22 +86,17 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     await expect.poll(() => seen).toEqual([0])
 
     await cluster.nodes[0]?.pause()
-    const electing = electAfter(ELECTED_AFTER_FREEZE_MS)
+    void setTimeout(ELECTED_AFTER_FREEZE_MS).then(() => cluster.elect(1, [0]))
     const frozenAt = performance.now()
     const others = Array.from({ length: 40 }, (_, n) => persistently(`other-${n}`, placed(-1), NO_STREAM))
-    const writes = [write(), ...others]
-    const firstAt = Promise.race(writes).then(() => performance.now())
-    await Promise.all(writes)
-    const lastAt = performance.now()
-    expect(lastAt - frozenAt).toBeGreaterThan(ELECTED_AFTER_FREEZE_MS - 100)
-    const { begunAt, electedAt } = await electing
-    expect(await firstAt).toBeGreaterThan(begunAt)
-    expect(lastAt - electedAt).toBeLessThan(10_000 - ELECTED_AFTER_FREEZE_MS)
-    // A write to a node that does not answer takes 5 s.
-    expect(await msOf(write)).toBeLessThan(3_000)
+    await write()
+    await Promise.all(others)
+    expect(performance.now() - frozenAt).toBeGreaterThan(ELECTED_AFTER_FREEZE_MS - 100)
+    expect(performance.now() - frozenAt).toBeLessThan(10_000)
+    expect(await msOf(write)).toBeLessThan(1_000)
     await expectAll()
     await expect.poll(() => seen, { timeout: 5_000 }).toEqual([0, 1, 2])
-    expect(performance.now() - electedAt).toBeLessThan(12_000 - ELECTED_AFTER_FREEZE_MS)
+    expect(performance.now() - frozenAt).toBeLessThan(12_000)
 
     await cluster.elect(1)
     await cluster.nodes[0]?.resume()
