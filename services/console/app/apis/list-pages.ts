@@ -65,7 +65,7 @@ export function useListedRows(list: ApiList, firstRow: number, lastRow: number):
   const pages = useQueries({
     queries: numbers.map(number => ({ ...pageQuery(list, number), enabled: asked === first })),
   })
-  useLength(list, pages)
+  useLength(list, asked === first ? pages : [])
   return {
     row: index => pages[pageOf(index) - first]?.data?.content[index % PAGE_SIZE],
     loadedPages: numbers.filter((_, index) => pages[index]?.data).join(),
@@ -76,17 +76,22 @@ export function useListedRows(list: ApiList, firstRow: number, lastRow: number):
   }
 }
 
-/** Reads the first page again when a page that was read later shows that the list has got another length. */
+/**
+ * Reads a page again if the list had another length when the first page was read later, or else the first page. Rows that
+ * the length promises would otherwise never be shown.
+ */
 function useLength(list: ApiList, pages: readonly UseQueryResult<{ total: number }>[]): void {
   const client = useQueryClient()
-  const latest = pages.toSorted((one, other) => other.dataUpdatedAt - one.dataUpdatedAt)[0]
-  const { data, dataUpdatedAt = 0 } = latest ?? {}
   useEffect(() => {
     const { queryKey } = pageQuery(list, 1)
-    const first = client.getQueryState(queryKey)
-    if (first?.data && data && dataUpdatedAt > first.dataUpdatedAt && data.total !== first.data.total)
-      client.invalidateQueries({ queryKey, exact: true })
-  }, [client, list, data, dataUpdatedAt])
+    const first = client.getQueryState<{ total: number }>(queryKey)
+    if (!first?.data || first.fetchStatus === 'fetching') return
+    for (const page of pages) {
+      if (!page.data || page.isFetching || page.data.total === first.data.total) continue
+      if (page.dataUpdatedAt < first.dataUpdatedAt) page.refetch()
+      else client.invalidateQueries({ queryKey, exact: true })
+    }
+  })
 }
 
 /** All rows of a list that have been read. */
