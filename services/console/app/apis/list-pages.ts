@@ -65,7 +65,7 @@ export function useListedRows(list: ApiList, firstRow: number, lastRow: number):
   const pages = useQueries({
     queries: numbers.map(number => ({ ...pageQuery(list, number), enabled: asked === first })),
   })
-  useLength(list, asked === first ? pages : [])
+  useConsistentLength(list, asked === first ? pages : [])
   return {
     row: index => pages[pageOf(index) - first]?.data?.content[index % PAGE_SIZE],
     loadedPages: numbers.filter((_, index) => pages[index]?.data).join(),
@@ -80,7 +80,7 @@ export function useListedRows(list: ApiList, firstRow: number, lastRow: number):
  * Reads a page again if the list had another length when the first page was read later, or else the first page. Rows that
  * the length promises would otherwise never be shown.
  */
-function useLength(list: ApiList, pages: readonly UseQueryResult<{ total: number }>[]): void {
+function useConsistentLength(list: ApiList, pages: readonly UseQueryResult<{ total: number }>[]): void {
   const client = useQueryClient()
   useEffect(() => {
     const { queryKey } = pageQuery(list, 1)

@@ -1,7 +1,8 @@
 import { Select, SimpleGrid } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { answer, client } from '../http/client.ts'
+import { schemasOfEvents } from '../parts/event-schemas.ts'
 import { TextFilter } from '../parts/text-filter.tsx'
+import { TextSearch } from '../parts/text-search.tsx'
 import { TimeField } from '../parts/time-field.tsx'
 import { type AuditSearch, type AuditSort, SORTS } from './search.ts'
 
@@ -35,25 +36,20 @@ interface FiltersProps {
 
 /** All filters of the audit log and its order. */
 export function Filters({ search, onChange }: FiltersProps) {
-  const schemas = useQuery({
-    queryKey: ['events', 'schemas'],
-    queryFn: ({ signal }) => answer(client.GET('/events/schemas', { signal })),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const schemas = useQuery(schemasOfEvents)
   const actions = new Set([...ACTIONS, ...(schemas.data ?? []).map(({ type }) => type)])
   const time = (name: 'from' | 'to', label: string) => (
     <TimeField label={label} value={search[name]} onChange={at => onChange({ [name]: at })} />
   )
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-      <TextFilter
-        type="search"
+      <TextSearch
         label="Search"
         placeholder="Part of a user id, action or resource"
         value={search.text}
         onChange={text => onChange({ text })}
       />
-      <TextFilter
+      <TextSearch
         label="User"
         placeholder="User name or id"
         value={search.user}

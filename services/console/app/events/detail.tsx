@@ -2,6 +2,7 @@ import { CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copy.tsx'
+import { schemasOfEvents } from '../parts/event-schemas.ts'
 import { JsonText } from '../parts/json-text.tsx'
 import { AnchorLink, ButtonLink } from '../parts/links.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
@@ -10,7 +11,6 @@ import { Time } from '../parts/time.tsx'
 import { Actor } from './actor.tsx'
 import type { FeedEvent } from './buffer.ts'
 import { apiOf, subjectOf, webhookOf } from './describe.ts'
-import { schemasOfEvents } from './schemas.ts'
 
 interface EventDetailProps {
   event: FeedEvent

@@ -1,11 +1,11 @@
 import { Button, Group, MultiSelect, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { schemasOfEvents } from '../parts/event-schemas.ts'
 import { fromLocalInput, toLocalInput } from '../parts/local-time.ts'
 import { ReferencePicker } from '../parts/reference-picker.tsx'
 import { TimeField } from '../parts/time-field.tsx'
 import { groupOf } from './describe.ts'
-import { schemasOfEvents } from './schemas.ts'
 import { type EventsSearch, PERIODS, type Period, periodOf } from './search.ts'
 
 interface FiltersProps {

@@ -2,8 +2,6 @@ import { queryOptions } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
 
-export type Webhook = Schemas['Webhook']
-
 const PAGE_SIZE = 100
 /** The filters are applied here, because the service cannot filter by name or health. */
 const MAX_PAGES = 20
@@ -12,7 +10,7 @@ const MAX_PAGES = 20
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks', 'list'],
   queryFn: async ({ signal }) => {
-    const webhooks: Webhook[] = []
+    const webhooks: Schemas['Webhook'][] = []
     for (let page = 1; ; page++) {
       const query = { page, size: PAGE_SIZE }
       const { content, last, totalElements } = await answer(

@@ -1,22 +1,18 @@
-import { Autocomplete, TextInput } from '@mantine/core'
+import { Autocomplete, type AutocompleteProps } from '@mantine/core'
 import { useTypedText } from './typed-text.ts'
 
-interface TextFilterProps {
+interface TextFilterProps extends Omit<AutocompleteProps, 'value' | 'onChange' | 'data' | 'label'> {
   label: string
   /** The text in the URL. */
   value: string | undefined
   onChange(value: string | undefined): void
-  placeholder?: string
-  type?: 'search'
   /** Values that are proposed; others can be typed. */
-  proposals?: readonly string[]
+  proposals: readonly string[]
 }
 
-/** A filter by a text that takes effect while the person types. */
+/** A filter by a text that takes effect while the person types, with proposals. */
 export function TextFilter({ value, onChange, proposals, ...props }: TextFilterProps) {
   const [typed, change] = useTypedText(value, onChange)
-  if (!proposals)
-    return <TextInput {...props} value={typed} onChange={event => change(event.currentTarget.value)} />
   return (
     <Autocomplete
       {...props}

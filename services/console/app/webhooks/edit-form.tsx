@@ -1,4 +1,4 @@
-import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core'
+import { Button, Group, SimpleGrid, Stack } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useEdited } from '../parts/edited.tsx'
 import { fieldErrors } from '../parts/field-errors.ts'
@@ -10,6 +10,7 @@ import type { Stored } from '../parts/three-way.ts'
 import { type Draft, draftOf, LABELS, updateOf, valueText } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
+import { Section } from './section.tsx'
 import { put, readAgain, readNow } from './webhook-changes.ts'
 import type { TaggedWebhook } from './webhook-queries.ts'
 
@@ -71,22 +72,16 @@ interface FieldsProps {
 function Fields({ draft, error, onChange }: FieldsProps) {
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg" style={{ alignItems: 'start' }}>
-      <Paper withBorder p="md">
-        <Title order={2} size="h4" mb="md">
-          Endpoint
-        </Title>
+      <Section title="Endpoint">
         <EndpointFields draft={draft} onChange={onChange} error={error} />
-      </Paper>
-      <Paper withBorder p="md">
-        <Title order={2} size="h4" mb="md">
-          Events
-        </Title>
+      </Section>
+      <Section title="Events">
         <EventPicker
           selected={draft.eventTypes}
           onChange={eventTypes => onChange({ eventTypes })}
           error={fieldErrors(error).eventTypes}
         />
-      </Paper>
+      </Section>
     </SimpleGrid>
   )
 }

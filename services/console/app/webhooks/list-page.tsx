@@ -3,7 +3,7 @@ import { Box, Button, Group, SegmentedControl, Stack, Text, Title } from '@manti
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
-import { type Webhook, webhooksQuery } from '../parts/all-webhooks.ts'
+import { webhooksQuery } from '../parts/all-webhooks.ts'
 import { EmptyPage } from '../parts/empty-page.tsx'
 import { ButtonLink } from '../parts/links.tsx'
 import { Pages } from '../parts/pagination.tsx'
@@ -14,7 +14,7 @@ import { WebhookRows } from './list-rows.tsx'
 import { useWebhookTable } from './list-table.tsx'
 import { readWebhooksSearch, type WebhookState } from './search.ts'
 import { STATES } from './state.ts'
-import { HEALTH_MS } from './webhook-queries.ts'
+import { HEALTH_MS, type Webhook } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks')
 

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, client, tagged } from '../http/client.ts'
-import type { Webhook } from '../parts/all-webhooks.ts'
+import type { Schemas } from '../http/schemas.ts'
 
-export type { Webhook } from '../parts/all-webhooks.ts'
+export type Webhook = Schemas['Webhook']
 
 export interface TaggedWebhook {
   body: Webhook

@@ -2,11 +2,13 @@ import { Badge, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mant
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
-import { type Webhook, webhooksQuery } from '../../parts/all-webhooks.ts'
+import { webhooksQuery } from '../../parts/all-webhooks.ts'
 import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+
+type Webhook = Schemas['Webhook']
 
 /** Types of the events that concern an API. */
 const isApiEvent = (type: string) => type.startsWith('API_') || type.startsWith('PRODUCT_API_')

@@ -1,9 +1,9 @@
 import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
+import { ReferencePicker } from '../../parts/reference-picker.tsx'
 import { TimeField } from '../../parts/time-field.tsx'
 import { isUuid } from '../../parts/uuid.ts'
 import { eventTypeNamesQuery } from './delivery-queries.ts'
@@ -54,7 +54,9 @@ export function Filters({ search, onChange }: FiltersProps) {
           clearButtonProps={{ 'aria-label': 'Remove the filter for the event type' }}
           nothingFoundMessage="No such event type"
         />
-        {mayReadApis && <ApiSelect api={search.api} onChange={api => onChange({ api })} />}
+        {mayReadApis && (
+          <ReferencePicker kind="api" label="API" value={search.api} onChange={api => onChange({ api })} />
+        )}
         <EventIdField
           key={search.eventId}
           eventId={search.eventId}
@@ -96,45 +98,6 @@ function EventIdField({ eventId = '', onChange }: { eventId?: string; onChange: 
         setTyped(text)
         if (text === '' || isUuid(text)) onChange(text || undefined)
       }}
-    />
-  )
-}
-
-const PAUSE_MS = 200
-const SHOWN = 20
-
-/** Chooses an API by its name. */
-function ApiSelect({ api, onChange }: { api: string | undefined; onChange: (api?: string) => void }) {
-  const [typed, setTyped] = useState('')
-  const [search] = useDebouncedValue(typed, PAUSE_MS)
-  const found = useQuery({
-    queryKey: ['apis', 'named', search],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/apis', { params: { query: { text: search, size: SHOWN } }, signal })),
-    placeholderData: keepPreviousData,
-  })
-  const chosen = useQuery({
-    queryKey: ['apis', 'name-of', api],
-    enabled: api !== undefined,
-    queryFn: ({ signal }) =>
-      answer(client.GET('/apis/{api_id}', { params: { path: { api_id: api ?? '' } }, signal })),
-  })
-  const options = new Map((found.data?.content ?? []).map(({ id, displayName }) => [id, displayName]))
-  if (api !== undefined) options.set(api, chosen.data?.displayName ?? options.get(api) ?? api)
-  return (
-    <Select
-      label="API"
-      placeholder="Any"
-      data={[...options].map(([value, label]) => ({ value, label }))}
-      value={api ?? null}
-      onChange={value => onChange(value ?? undefined)}
-      searchable
-      onSearchChange={setTyped}
-      // The service has searched already, also in other fields than the name.
-      filter={({ options }) => options}
-      clearable
-      clearButtonProps={{ 'aria-label': 'Remove the filter for the API' }}
-      nothingFoundMessage="No API matches"
     />
   )
 }
