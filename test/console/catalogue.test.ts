@@ -168,12 +168,12 @@ test('a page that is opened right after typing stays open', async ({ signedIn: p
   await rows(page).nth(5).waitFor()
   // The code of the page loads after the search has begun.
   await page.route('**/console/assets/**', async route => {
-    await setTimeout(1_000)
+    await setTimeout(400)
     await route.continue()
   })
   await searchBox(page).fill('weather')
   await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Webhooks' }).click()
-  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor({ timeout: 5_000 })
 })
 
 test('a request for letters that are outdated is aborted', async ({ signedIn: page }) => {

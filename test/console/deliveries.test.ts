@@ -190,8 +190,7 @@ test('the list of all deliveries is filtered, and the filters are in the URL', a
   await page.getByRole('heading', { name: 'No delivery matches' }).waitFor()
   await page.getByRole('button', { name: 'Remove all filters' }).click()
   await expect.poll(() => new URL(page.url()).search).toBe('')
-  // The rows of deliveries of other tests may come first.
-  await page.getByRole('row').nth(3).waitFor()
+  await rows.nth(2).waitFor()
   await checkPage(page, 'deliveries')
   const [failed] = await deliveries(webhook, 'RETRYING')
   await page.getByLabel('Event id').fill('half an id')

@@ -195,6 +195,7 @@ test('a webhook is created in steps, and its test and secret are shown', async (
   await page.getByText('The endpoint answered 200').waitFor()
   // The webhook also gets the events of other tests.
   const delivered = arrived.find(({ body }) => JSON.parse(body).type === 'TEST')
+  expect(delivered).toBeDefined()
   await checkPage(page, 'webhook-new-created')
 
   for (const verifies of [verifiesInJavaScript, verifiesInPython]) {

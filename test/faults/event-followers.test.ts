@@ -17,10 +17,6 @@ const EVENT_BYTES = 20_000
 const SAMPLES = 100
 /** Less than the 10 s after which followers without a slot are refused. */
 const MAX_MS = 8_000
-/** Other programs may slow down some rounds. */
-const MAX_ROUNDS = 3
-/** Part of the writes that remains. On an otherwise idle machine it is half of them, see docs/performance.md. */
-const MIN_WRITES = 0.3
 const SOON = { timeout: scaledTimeout(10_000) }
 
 let folder: string
@@ -130,39 +126,20 @@ const replays = async () => {
   return { running, waiting }
 }
 
-/** Compares writes without followers with writes beside them, which stay connected. */
-async function round() {
-  const alone = await times(1_500, write)
-  const followed = follow(FOLLOWERS)
-  await vi.waitFor(async () => expect((await replays()).running).toBe(REPLAYS), SOON)
-  const [checks, beside] = await Promise.all([times(3_000, health), times(3_000, write)])
-  return {
-    ...followed,
-    checkMs: p95(checks.taken),
-    maxCheckMs: scaledTimeout(100),
-    writes: beside.perSecond / alone.perSecond,
-  }
-}
-
-/** The first round in which the service stays responsive, or else the last one. */
-async function firstGoodRound() {
-  for (let number = 1; ; number++) {
-    const made = await round()
-    if (number === MAX_ROUNDS || (made.checkMs < made.maxCheckMs && made.writes > MIN_WRITES)) return made
-    made.leave()
-    await vi.waitFor(async () => expect((await replays()).running).toBe(0), SOON)
-  }
-}
-
 test(`with ${FOLLOWERS} followers from the first event the service stays responsive; ${REPLAYS} replay at once`, {
-  timeout: scaledTimeout(90_000),
+  timeout: scaledTimeout(60_000),
 }, async () => {
   await times(500, write)
-  const { followers, leave, checkMs, maxCheckMs, writes } = await firstGoodRound()
+  const alone = await times(1_500, write)
+  const { followers, leave } = follow(FOLLOWERS)
   const streams = () => followers.filter(({ status }) => status === 200)
   const answered = () => followers.filter(({ status }) => status !== undefined)
-  expect(checkMs).toBeLessThan(maxCheckMs)
-  expect(writes).toBeGreaterThan(MIN_WRITES)
+  await vi.waitFor(async () => expect((await replays()).running).toBe(REPLAYS), SOON)
+
+  const [checks, beside] = await Promise.all([times(3_000, health), times(3_000, write)])
+  expect(p95(checks.taken)).toBeLessThan(scaledTimeout(100))
+  // On an otherwise idle machine half of the writes remain, see docs/performance.md.
+  expect(beside.perSecond).toBeGreaterThan(alone.perSecond * 0.3)
   await vi.waitFor(async () => {
     const before = answered().length
     expect(await replays()).toEqual({ running: REPLAYS, waiting: FOLLOWERS - before })

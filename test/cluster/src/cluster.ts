@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { busSettings } from '@gantry/hosting'
+import { busSettings, hostInUrl } from '@gantry/hosting'
 import { openBus } from '@gantry/hosting/bus'
 import type { Bus } from '@gantry/messaging'
 import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
@@ -112,7 +112,7 @@ export async function startCluster({
       program: { args: argumentsOf(service), cwd: root },
       port,
       environment: { ...shared, PORT: String(port), ...second, HOST: host, ...ownEnvironment(name) },
-      healthUrl: `http://${host}:${port}${settings.basePath}/health/ready`,
+      healthUrl: `http://${hostInUrl(host)}:${port}${settings.basePath}/health/ready`,
       logFolder: settings.logFolder,
       say,
     })
@@ -146,7 +146,7 @@ export async function startCluster({
     clearInterval(showing)
   }
   return {
-    url: `http://${settings.host}:${settings.port}${settings.basePath}`,
+    url: `http://${hostInUrl(settings.host)}:${settings.port}${settings.basePath}`,
     engines,
     processes: all,
     environment: every,
