@@ -31,7 +31,7 @@ const open = (options: { retentionMs?: number }) =>
 const retain = async () => {
   await bus.close()
   bus = open({ retentionMs: 1_000 })
-  await vi.waitFor(async () => expect(await read()).toEqual(await remaining()), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await read()).toEqual(await remaining()))
 }
 const publish = (subject: string, ...data: Json[]) =>
   bus.publish(data.map(data => ({ id: `${subject} ${data}`, subject, data })))
@@ -75,9 +75,11 @@ const consume = async (consumer: string, subjects: string[], count: number) => {
 
 it('keeps messages without limit when no retention is set', async () => {
   await publish('events.a', 1, 2)
+  await bus.close()
   time += 1_000 * HOUR_MS
+  bus = open({})
+  // A removal at the start would be committed before.
   await publish('events.a', 3)
-  await new Promise(resolve => setTimeout(resolve, 300))
   expect(await read()).toEqual([1, 2, 3])
   expect(await bus.removedThrough(['>'])).toBe(0)
 })
@@ -91,21 +93,11 @@ it('removes older messages except the last one of each subject, and does not reu
   expect(await read()).toEqual([4, 5])
   expect(await bus.last(['events.b'])).toMatchObject({ sequence: 4, data: 4 })
   expect(await bus.head()).toBe(5)
+  const removed = [await bus.removedThrough(['events.*']), await bus.removedThrough(['events.b'])]
+  expect(removed).toEqual([3, 0])
   time += HOUR_MS
   await vi.waitFor(async () => expect(await read()).toEqual([4, 5]))
   expect(await publish('events.a', 1)).toBe(6)
-})
-
-it('returns the sequence up to which messages on some subjects were removed', async () => {
-  await publish('events.a', 1, 2)
-  await publish('events.b', 3)
-  await publish('events.c', 4, 5)
-  time += HOUR_MS
-  await publish('events.a', 6)
-  await retain()
-  expect(await bus.removedThrough(['events.*'])).toBe(4)
-  expect(await bus.removedThrough(['events.a'])).toBe(2)
-  expect(await bus.removedThrough(['events.b'])).toBe(0)
 })
 
 it('reports removed messages, once, to a consumer that has not handled them', async () => {
@@ -128,32 +120,19 @@ it('reports removed messages, once, to a consumer that has not handled them', as
   expect(await consume('store', ['events.b'], 1)).toEqual({ handled: [9], missed: [] })
 })
 
-it('reports removed messages after the sequence that a reader starts from', async () => {
-  await publish('events.a', 1, 2, 3)
-  time += HOUR_MS
-  await publish('events.a', 4)
-  await retain()
-  const missed: MissedMessages[] = []
-  const options = { missed: (range: MissedMessages) => void missed.push(range) }
-  expect(await read({ after: 3, ...options })).toEqual([4])
-  expect(missed).toEqual([])
-  expect(await read({ after: 1, ...options })).toEqual([4])
-  expect(missed).toEqual([{ after: 1, through: 3 }])
-})
-
 it('reuses the space of removed messages, so that the file stops growing', async () => {
   await bus.close()
   bus = open({ retentionMs: 1_000 })
   const pages: number[] = []
-  for (let round = 0; round < 12; round++) {
-    const wide = Array.from({ length: 300 }, () => ({
+  for (let round = 0; round < 6; round++) {
+    const wide = Array.from({ length: 100 }, () => ({
       id: randomUUID(),
       subject: 'events.a',
       data: 'x'.repeat(1_000),
     }))
     await bus.publish(wide)
     time += 2_000
-    await vi.waitFor(async () => expect((await read()).length).toBe(1), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await read()).length).toBe(1))
     pages.push(tables(db => Number(db.prepare('PRAGMA page_count').get()?.page_count)))
   }
   expect(Math.max(...pages.slice(2))).toBeLessThanOrEqual(pages[1] ?? 0)

@@ -69,16 +69,6 @@ describe('a bus in a SQLite file', () => {
     expect(handled).toEqual([1, 2, 3])
   })
 
-  it('opens a file of a release without headers of requests', async () => {
-    await sqliteBus({ path }).close()
-    const file = new DatabaseSync(path)
-    file.exec('DROP TABLE request_headers')
-    file.close()
-    const bus = sqliteBus({ path })
-    await expect(bus.request('a', null, { timeoutMs: 10 })).rejects.toThrow(NoResponder)
-    await bus.close()
-  })
-
   it('stores a request only together with its headers', async () => {
     const file = new DatabaseSync(path)
     file.exec(`INSERT INTO responders VALUES ('other', 'jobs.*', ${Number.MAX_SAFE_INTEGER});
@@ -102,15 +92,6 @@ describe('a bus in a SQLite file', () => {
     expect(plan.map(({ detail }) => detail)).toEqual([
       'SEARCH messages USING COVERING INDEX messages_by_subject (subject=? AND rowid>?)',
     ])
-  })
-
-  it('numbers messages from 1 and takes `storedAt` from the given clock', async () => {
-    expect(await bus.head()).toBe(0)
-    await publish('a', 'b')
-    expect(await bus.head()).toBe(2)
-    for await (const stored of bus.read({ subjects: ['>'], after: 1, live: false, signal })) {
-      expect(stored).toMatchObject({ sequence: 2, data: 'b', storedAt: '2026-11-21T10:00:00.123Z' })
-    }
   })
 
   it('reads messages of any size in order, without holding the event loop for more than a few', async () => {
@@ -187,45 +168,31 @@ describe('a bus in a SQLite file', () => {
       from.listen('hints.order', data => order.push(data))
       return order
     })
-    const numbers = Array.from({ length: 50 }, (_, number) => number)
+    const numbers = Array.from({ length: 20 }, (_, number) => number)
     await Promise.all(
       numbers.flatMap(number => [
         bus.broadcast('hints.order', `one ${number}`),
         other.broadcast('hints.order', `other ${number}`),
       ]),
     )
-    await vi.waitFor(() => expect(heard.map(({ length }) => length)).toEqual([100, 100]))
+    await vi.waitFor(() => expect(heard.map(({ length }) => length)).toEqual([40, 40]))
     expect(heard[0]).toEqual(heard[1])
     await other.close()
   })
 
-  it('renews the lease of a consumer that handles a message for longer than the lease', async () => {
-    await bus.close()
-    bus = sqliteBus({ path, leaseMs: 1_000 })
-    const other = sqliteBus({ path, leaseMs: 1_000 })
-    await publish('a', 'b')
-    const controller = new AbortController()
-    const received: Json[] = []
-    let receiving: Promise<void> | undefined
-    for await (const { message, ack } of bus.consume({ consumer: 'shop', subjects: ['>'], signal })) {
-      const startedAt = Date.now()
-      const options = { consumer: 'shop', subjects: ['>'], signal: controller.signal }
-      receiving = (async () => {
-        for await (const delivered of other.consume(options)) {
-          received.push(delivered.message.data)
-          await delivered.ack()
-        }
-      })()
-      await eventually(() => expect(Date.now() - startedAt).toBeGreaterThan(2_000))
-      expect(received).toEqual([])
-      expect(message.data).toBe('a')
+  it('renews the lease of a consumer while it handles a message', async () => {
+    await publish('a')
+    const file = new DatabaseSync(path)
+    const expiry = () => Number(file.prepare('SELECT expires_at FROM consumers').get()?.expires_at)
+    for await (const { ack } of bus.consume({ consumer: 'shop', subjects: ['>'], signal })) {
+      for (let renewal = 0; renewal < 2; renewal++) {
+        const before = expiry()
+        await eventually(() => expect(expiry()).toBeGreaterThan(before))
+      }
       await ack()
       break
     }
-    await eventually(() => expect(received).toEqual(['b']))
-    controller.abort()
-    await receiving
-    await other.close()
+    file.close()
   })
 
   it('saves the position of a consumer while it passes messages on other subjects', async () => {
@@ -292,12 +259,6 @@ describe('a bus in a SQLite file', () => {
       expect(await consume('shop', 1)).toEqual(['b'])
     })
 
-    it('continues for a consumer whose process was killed', async () => {
-      other.process.kill('SIGKILL')
-      await other.ended
-      expect(await consume('shop', 2)).toEqual(['a', 'b'])
-    })
-
     it('refuses the acknowledgement of a consumer that was paused until another took over', async () => {
       other.process.kill('SIGSTOP')
       expect(await consume('shop', 2)).toEqual(['a', 'b'])
@@ -312,5 +273,4 @@ describe('a bus in a SQLite file', () => {
   })
 })
 
-/** Retries the expectation for up to 20 s, for slow machines. */
-const eventually = (expectation: () => void) => vi.waitFor(expectation, { timeout: 20_000, interval: 5 })
+const eventually = (expectation: () => void) => vi.waitFor(expectation, { interval: 5 })

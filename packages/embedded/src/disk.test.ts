@@ -12,8 +12,12 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-disk-'))
   lines = []
   ended = []
+  vi.useFakeTimers()
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(async () => {
+  vi.useRealTimers()
+  await rm(folder, { recursive: true, force: true })
+})
 
 const watched = (probeMs = 5) =>
   watchDisk({ report: line => lines.push(line), end: line => void ended.push(line), probeMs })
@@ -29,7 +33,8 @@ describe('the state of a disk', () => {
       `${join(folder, 'events.db')} cannot be written: the disk is full; writes are refused until the disk of ${folder} has space`,
     )
     expect(disk.full()?.message).toContain('logo')
-    await vi.waitFor(() => expect(lines).toHaveLength(2))
+    vi.advanceTimersByTime(5)
+    expect(lines).toHaveLength(2)
     expect(lines[1]).toBe(`the disk of ${folder} takes writes again`)
     expect(disk.full()).toBeUndefined()
     expect(await readdir(folder)).toEqual([])
@@ -41,9 +46,8 @@ describe('the state of a disk', () => {
   it('stays full while a test write fails', async () => {
     const disk = watched()
     disk.failed(join(folder, 'events.db'), failure({ code: 'ENOSPC' }))
-    // Synchronous, so that no test write comes between.
     rmSync(folder, { recursive: true })
-    await new Promise(resolve => setTimeout(resolve, 50))
+    vi.advanceTimersByTime(1_000)
     expect(lines).toHaveLength(1)
     expect(disk.full()).toBeInstanceOf(DiskFull)
   })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -12,36 +11,25 @@ import {
   START,
 } from '@gantry/event-sourcing'
 import { eventStoreContract } from '@gantry/event-sourcing/testing'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sqliteEventStore } from './event-store.ts'
 import { child } from './fixtures/child.ts'
 
-eventStoreContract('SQLite', async () => {
+const opening = (exclusive: boolean) => async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-events-'))
-  const path = join(folder, 'events.db')
-  const eventStore = sqliteEventStore({ path })
+  const open = async () => sqliteEventStore({ path: join(folder, 'events.db'), exclusive })
+  const eventStore = await open()
   return {
     eventStore,
-    reopen: async () => sqliteEventStore({ path }),
+    ...(!exclusive && { reopen: open }),
     async close() {
       await eventStore.close()
       await rm(folder, { recursive: true })
     },
   }
-})
-
-eventStoreContract('SQLite, with the file to itself', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'gantry-events-'))
-  const path = join(folder, 'events.db')
-  const eventStore = sqliteEventStore({ path, exclusive: true })
-  return {
-    eventStore,
-    async close() {
-      await eventStore.close()
-      await rm(folder, { recursive: true })
-    },
-  }
-})
+}
+eventStoreContract('SQLite', opening(false))
+eventStoreContract('SQLite, with the file to itself', opening(true))
 
 describe('an event store in a SQLite file', () => {
   let folder: string
@@ -51,41 +39,6 @@ describe('an event store in a SQLite file', () => {
     path = join(folder, 'data', 'events.db')
   })
   afterEach(() => rm(folder, { recursive: true }))
-
-  it('opens a file of a release without snapshots', async () => {
-    const before = sqliteEventStore({ path })
-    await before.append('api-1', [counted(0)], NO_STREAM)
-    await before.close()
-    const file = new DatabaseSync(path)
-    file.exec('DROP TABLE snapshots')
-    file.close()
-
-    const eventStore = sqliteEventStore({ path })
-    const [event] = await eventStore.readStream('api-1')
-    const snapshot = { schemaVersion: 1, revision: 0, position: event?.position ?? START, state: '{}' }
-    await eventStore.saveSnapshot('api-1', snapshot)
-    expect(await eventStore.readSnapshot('api-1')).toEqual(snapshot)
-    await eventStore.close()
-  })
-
-  it('numbers positions from 1 without gaps, and takes `recordedAt` from the given clock', async () => {
-    const eventStore = sqliteEventStore({ path, now: () => new Date('2026-11-21T10:00:00.123Z') })
-    expect(await eventStore.head()).toBe(START)
-
-    await eventStore.append('api-1', [counted(0), counted(1)], NO_STREAM)
-    await eventStore.append('api-1', [counted(2)], NO_STREAM).catch(() => {})
-    await eventStore.append('user-1', [counted(3)], NO_STREAM)
-
-    const events = await everything(eventStore)
-    expect(events.map(event => event.position)).toEqual([
-      '0000000000000001',
-      '0000000000000002',
-      '0000000000000003',
-    ])
-    expect(events.map(event => event.recordedAt)).toEqual(events.map(() => '2026-11-21T10:00:00.123Z'))
-    expect(await eventStore.head()).toBe('0000000000000003')
-    await eventStore.close()
-  })
 
   it('erases removed events from the file, and does not reuse their positions after a restart', async () => {
     const eventStore = sqliteEventStore({ path })
@@ -104,21 +57,6 @@ describe('an event store in a SQLite file', () => {
       position: '0000000000000004',
     })
     await reopened.close()
-  })
-
-  it('upgrades a file of format 1, which had no removed streams', async () => {
-    const before = sqliteEventStore({ path })
-    await before.append('api-1', [counted(0), counted(1)], NO_STREAM)
-    await before.close()
-    const db = new DatabaseSync(path)
-    db.exec('DROP TABLE removed; PRAGMA user_version = 1')
-    db.close()
-
-    const eventStore = sqliteEventStore({ path })
-    expect(await eventStore.head()).toBe('0000000000000002')
-    await eventStore.remove('api-1', 1)
-    expect(await eventStore.head()).toBe('0000000000000002')
-    await eventStore.close()
   })
 
   it('wakes subscriptions of its own process without a poll', async () => {
@@ -199,7 +137,8 @@ describe('an event store in a SQLite file', () => {
     const controller = new AbortController()
     const positions: string[] = []
     const options = { after: START, streamPrefixes: ['api-'], signal: controller.signal }
-    const startedAt = performance.now()
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const following = (async () => {
       for await (const item of eventStore.subscribe(options))
         positions.push(item.kind === 'event' ? '' : item.position)
@@ -207,10 +146,10 @@ describe('an event store in a SQLite file', () => {
     for (let number = 0; number < 100; number++) {
       await eventStore.append('user-1', [counted(number)], number - 1)
     }
-    const head = await eventStore.head()
-    await eventually(() => expect(positions.at(-1)).toBe(head))
-    // One position at once, and then one in 100 ms.
-    expect(positions.length).toBeLessThanOrEqual(1 + (performance.now() - startedAt) / 100)
+    expect(positions).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(100)
+    await new Promise(setImmediate)
+    expect(positions.slice(1)).toEqual([await eventStore.head()])
     controller.abort()
     await following
     await eventStore.close()
@@ -243,9 +182,9 @@ describe('an event store in a SQLite file', () => {
   })
 
   it('keeps every acknowledged append when its process is killed, without gaps', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const writer = child('append-forever.ts', path, `round${round}`)
-      await eventually(() => expect(writer.lines().length).toBeGreaterThan(500))
+      await eventually(() => expect(writer.lines().length).toBeGreaterThan(100))
       writer.process.kill('SIGKILL')
       await writer.ended
 
@@ -287,8 +226,7 @@ describe('an event store in a SQLite file', () => {
   })
 })
 
-/** Retries the expectation for up to 20 s, for slow machines. */
-const eventually = (expectation: () => void) => vi.waitFor(expectation, { timeout: 20_000, interval: 5 })
+const eventually = (expectation: () => void) => vi.waitFor(expectation, { interval: 5 })
 
 const counted = (number: number): NewEvent => ({
   id: randomUUID(),

@@ -16,51 +16,26 @@ import { readModelsContract } from '@gantry/read-models/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { child } from './fixtures/child.ts'
 import { type Counter, counters } from './fixtures/counters.ts'
-import { sqliteReadModels } from './read-models.ts'
+import { type ReadModelsOptions, sqliteReadModels } from './read-models.ts'
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'gantry-read-models-'))
 
-readModelsContract('SQLite', async () => {
+const opening = (options: Omit<ReadModelsOptions, 'path'>) => async () => {
   const folder = await newFolder()
-  const path = join(folder, 'read-models.db')
-  const readModels = sqliteReadModels({ path })
+  const open = async () => sqliteReadModels({ path: join(folder, 'read-models.db'), ...options })
+  const readModels = await open()
   return {
     readModels,
-    another: async () => sqliteReadModels({ path }),
+    ...(!options.exclusive && { another: open }),
     async close() {
       await readModels.close()
       await rm(folder, { recursive: true })
     },
   }
-})
-
+}
+readModelsContract('SQLite locked by one process', opening({ exclusive: true }))
 // With `inMemoryBelow: 0` every collection is too large for memory.
-readModelsContract('SQLite with indexes in the file', async () => {
-  const folder = await newFolder()
-  const path = join(folder, 'read-models.db')
-  const readModels = sqliteReadModels({ path, inMemoryBelow: 0 })
-  return {
-    readModels,
-    another: async () => sqliteReadModels({ path, inMemoryBelow: 0 }),
-    async close() {
-      await readModels.close()
-      await rm(folder, { recursive: true })
-    },
-  }
-})
-
-// There is no second connection, because the file is locked exclusively.
-readModelsContract('SQLite locked by one process', async () => {
-  const folder = await newFolder()
-  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db'), exclusive: true })
-  return {
-    readModels,
-    async close() {
-      await readModels.close()
-      await rm(folder, { recursive: true })
-    },
-  }
-})
+readModelsContract('SQLite with indexes in the file', opening({ inMemoryBelow: 0 }))
 
 interface Note extends Document {
   title: string | null
@@ -190,50 +165,6 @@ describe('read models in a file', () => {
     await after.close()
   })
 
-  it.for([
-    ['had no marks', ['incomplete', 'generation']],
-    ['had no generations', ['generation']],
-  ] as const)('of an earlier release that %s can be used', async ([, missing]) => {
-    const before = sqliteReadModels({ path })
-    await before.write([write(counter(1), 3)])
-    await before.close()
-    const file = new DatabaseSync(path)
-    file.exec('DROP INDEX removals_1; DROP TABLE removals')
-    for (const column of missing) file.exec(`ALTER TABLE documents_1 DROP COLUMN ${column}`)
-    file.close()
-
-    const after = [sqliteReadModels({ path }), sqliteReadModels({ path })] as const
-    const collections = after.map(readModels => readModels.collection(counters))
-    expect(await collections[0]?.get('c1')).toEqual({ doc: counter(1), revision: 3 })
-    await after[0].write([{ ...write(counter(2, 1), 3), incomplete: true, force: true }])
-    await after[1].write([{ ...write(counter(3, 1), 4), incomplete: true }])
-    await after[0].write([write(counter(4, 1), 4)])
-    expect(await collections[1]?.get('c1')).toEqual({ doc: counter(4, 1), revision: 4 })
-    await Promise.all(after.map(readModels => readModels.close()))
-  })
-
-  it('keep tombstones for a day after an upgrade, while processes of the previous release may run', async () => {
-    const before = sqliteReadModels({ path })
-    await before.collection(counters).remove('c1', 3)
-    await before.collection(counters).put(counter(2), 0)
-    await before.close()
-    const file = new DatabaseSync(path)
-    file.exec('DROP INDEX removals_1; DROP TABLE removals; ALTER TABLE documents_1 DROP COLUMN generation')
-    file.close()
-
-    const after = sqliteReadModels({ path })
-    const collection = after.collection(counters)
-    for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
-    expect(await collection.latest('c1')).toEqual({ doc: null, revision: 3 })
-    const aDayLater = new DatabaseSync(path)
-    aDayLater.exec('UPDATE removals SET at = at - 24 * 3600 * 1000')
-    aDayLater.close()
-    const forgotten = [await collection.forgetRemoved(0), await collection.forgetRemoved(0)]
-    expect(forgotten).toEqual([0, 1])
-    expect(await collection.latest('c1')).toBeUndefined()
-    await after.close()
-  })
-
   it('refuse a write when the process was paused between the call and its execution', async () => {
     const readModels = sqliteReadModels({ path })
     const collection = readModels.collection(counters)
@@ -277,11 +208,11 @@ describe('read models in a file', () => {
 
   it('include all acknowledged writes in queries while the index is loaded, extended by texts or rebuilt', async () => {
     const writer = sqliteReadModels({ path })
-    const count = 3_000
+    const count = 1_000
     await writer.write(Array.from({ length: count }, (_, n) => write(counter(n), 0)))
     const reader = sqliteReadModels({ path })
     const collection = reader.collection(counters)
-    // Each round replaces every document, so that the reader rebuilds its index after two of them.
+    // Each round replaces every document, so that the reader rebuilds its index after three of them.
     for (let round = 1; round <= 4; round++) {
       const answers = [
         collection.count({}),
@@ -305,43 +236,38 @@ describe('read models in a file', () => {
     await writer.close()
   })
 
-  it.each([
-    ['in memory', 1_000],
-    ['in the file', 0],
-  ])(
-    'with an index %s are read in one state, and keep the documents and the checkpoint that a killed process wrote together',
-    async (_, inMemoryBelow) => {
-      const readModels = sqliteReadModels({ path, inMemoryBelow })
+  it('are read in one state from memory and from the file, and keep what a killed process wrote together', async () => {
+    const stores = [1_000, 0].map(inMemoryBelow => sqliteReadModels({ path, inMemoryBelow }))
+    const writer = child('project-forever.ts', path, '0')
+    for (const readModels of stores) {
       const collection = readModels.collection(counters)
-      const writer = child('project-forever.ts', path, String(inMemoryBelow))
       const seen = new Set<number>()
-      await vi.waitFor(
-        async () => {
-          const { items, total } = await collection.find({ limit: 1_000 })
-          expect(total).toBe(items.length)
-          const numbers = new Set(items.map(({ doc }) => doc.number))
-          expect(numbers.size).toBeLessThanOrEqual(1)
-          for (const number of numbers) {
-            seen.add(number)
-            expect(await collection.count({ where: { number: { gte: number } } })).toBe(10)
-          }
-          expect(seen.size).toBeGreaterThan(20)
-        },
-        { timeout: 60_000, interval: 1 },
-      )
-      writer.process.kill('SIGKILL')
-      await writer.ended
-      const acknowledged = Number(writer.lines().at(-1))
+      while (seen.size < 10) {
+        const { items, total } = await collection.find({ limit: 1_000 })
+        expect(total).toBe(items.length)
+        const numbers = new Set(items.map(({ doc }) => doc.number))
+        expect(numbers.size).toBeLessThanOrEqual(1)
+        for (const number of numbers) {
+          seen.add(number)
+          expect(await collection.count({ where: { number: { gte: number } } })).toBe(10)
+        }
+      }
+    }
+    writer.process.kill('SIGKILL')
+    await writer.ended
+    const acknowledged = Number(writer.lines().at(-1))
+    for (const readModels of stores) {
+      const collection = readModels.collection(counters)
       const position = Number(await readModels.checkpoints.get('counters'))
       expect(position).toBeGreaterThanOrEqual(acknowledged)
       expect(await collection.count({ where: { number: position } })).toBe(10)
       expect(await collection.count({ text: [`batch-${position}`] })).toBe(10)
       expect(await collection.count({})).toBe(10)
       await readModels.close()
-    },
-  )
+    }
+  })
 
-  it('written by a release without indexes in the file are in the next query of a newer release', async () => {
+  it('written by a process without indexes in the file are in the next query of one that has them', async () => {
     const older = sqliteReadModels({ path, inMemoryBelow: 1_000 })
     await older.write(Array.from({ length: 300 }, (_, n) => write(counter(n), 0)))
     const newer = sqliteReadModels({ path, inMemoryBelow: 0 })
@@ -393,9 +319,9 @@ describe('read models in a file', () => {
       log: message => lines.push(message),
     })
     const collection = readModels.collection(counters)
-    for (let n = 1; n <= 3_000; n++) {
-      await readModels.write([write(counter(n), 0)])
-      if (n % 100 === 0) expect(await collection.count({ text: ['batch'] })).toBe(n)
+    for (let n = 0; n < 3_000; n += 100) {
+      await readModels.write(Array.from({ length: 100 }, (_, index) => write(counter(n + index), 0)))
+      expect(await collection.count({ text: ['batch'] })).toBe(n + 100)
     }
     expect(lines).toEqual([
       'test.counters has 1000 documents or more: its index moves from memory into the file',
@@ -533,9 +459,7 @@ describe('read models in a file', () => {
     await expect(collection.list({ limit: 1 })).rejects.toThrow(ReadModelsUnavailable)
     await expect(collection.count({ text: ['batch'] })).rejects.toThrow(/the index of test.counters is being/)
     expect(await collection.get('c7')).toEqual({ doc: counter(7), revision: 0 })
-    await vi.waitFor(async () => expect(await collection.count({ text: ['batch'] })).toBe(3_000), {
-      timeout: 20_000,
-    })
+    await vi.waitFor(async () => expect(await collection.count({ text: ['batch'] })).toBe(3_000))
     await readModels.close()
   })
 
@@ -548,7 +472,7 @@ describe('read models in a file', () => {
       Collection<Note>,
       Collection<Note>,
     ]
-    for (let round = 1; round <= 150; round++) {
+    for (let round = 1; round <= 60; round++) {
       const writes = Array.from({ length: random(40) }, () => {
         const id = `${random.one(CHARACTERS)}${random(60)}`
         return {
@@ -559,7 +483,7 @@ describe('read models in a file', () => {
         }
       })
       for (const store of stores) await store.write(writes)
-      if (round === 90) for (const store of stores) await store.drop(notes)
+      if (round === 40) for (const store of stores) await store.drop(notes)
       for (let asked = 0; asked < 4; asked++) {
         const query = randomQuery(random)
         const expected = await memory.find(query)
@@ -617,16 +541,13 @@ describe('read models in a file', () => {
     await reopened.close()
   })
 
-  it.each([
-    { limit: 0 },
-    { limit: 1_001 },
-    { limit: 1.5 },
-    { limit: 1, skip: -1 },
-    { limit: 1, text: ['two words'] },
-  ])('refuse the query %j', async query => {
+  it('refuse pages and terms outside of their range', async () => {
     const readModels = sqliteReadModels({ path })
-    await expect(readModels.collection(counters).find(query)).rejects.toThrow(RangeError)
-    await expect(readModels.collection(counters).list(query)).rejects.toThrow(RangeError)
+    const outside = [{ limit: 0 }, { limit: 1_001 }, { limit: 1.5 }, { limit: 1, skip: -1 }]
+    for (const query of [...outside, { limit: 1, text: ['two words'] }]) {
+      await expect(readModels.collection(counters).find(query)).rejects.toThrow(RangeError)
+      await expect(readModels.collection(counters).list(query)).rejects.toThrow(RangeError)
+    }
     await readModels.close()
   })
 })
