@@ -1,12 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import type { Answer } from './answer.ts'
 import { type Client, clientOf, type Query, type Service } from './client.ts'
 import { contractOf } from './contract.ts'
 import { recordIn } from './exercised.ts'
 import type { AccessToken, Api, Job, Page, User, Version } from './records.ts'
 import { secretsIn } from './secrets.ts'
+import type { SharedRole } from './setup.ts'
 
 /** The service under test, with the clients, unique names and resources that most stories need. */
 export const service: Service = {
@@ -18,12 +19,12 @@ export const service: Service = {
 export const admin = clientOf(service, inject('adminAuthorization'))
 export const anonymous = clientOf(service)
 
-const file = `${inject('run')}${randomBytes(2).toString('hex')}`
+const worker = `${inject('run')}${randomBytes(2).toString('hex')}`
 let names = 0
-/** A name that no other story, file or run uses; it is one term without spaces. */
+/** A name that no other story, worker or run uses; it is one term without spaces. */
 export const unique = (word: string) => {
   names += 1
-  return `${file}-${word}-${names}`
+  return `${worker}-${word}-${names}`
 }
 export const uuid = () => randomUUID()
 
@@ -48,9 +49,8 @@ export const withinASecond = <T>(assertion: () => Promise<T> | T) => eventually(
 const leftovers: string[] = []
 /** Deletes the resource when the stories of the file have ended. */
 export const cleanUp = (path: string) => leftovers.push(path)
-afterAll(async () => {
-  await Promise.all(leftovers.map(path => admin.delete(path)))
-})
+/** Called after each file by `vitest.setup.ts`, since the files of a worker share this module. */
+export const deleteLeftovers = () => Promise.all(leftovers.splice(0).map(path => admin.delete(path)))
 
 export const apiFields = (fields: Partial<Api> = {}) => ({
   name: unique('api'),
@@ -147,6 +147,12 @@ export const logIn = (username: string, password = PASSWORD) =>
 export const loggedIn = async ({ username }: User) =>
   clientOf(service, (await logIn(username)).is(200).headers.get('authorization') ?? '')
 
+/** A user of the role that all stories share, with a login. Stories neither change them nor log them out. */
+export const shared = (role: SharedRole) => {
+  const { user, authorization } = inject('sharedUsers')[role]
+  return { user, client: clientOf(service, authorization) }
+}
+
 export const withToken = (token: string) => clientOf(service, `Bearer ${token}`)
 
 export const createToken = async (
@@ -156,12 +162,9 @@ export const createToken = async (
 ): Promise<AccessToken & { token: string }> =>
   (await client.post('/accessTokens', { name: unique('token'), scopes, ...fields })).as(201)
 
-/** A client whose access token has only these scopes. */
-export const scopedTo = async (...scopes: string[]) => {
-  const { id, token } = await createToken(admin, scopes)
-  cleanUp(`/accessTokens/${id}`)
-  return withToken(token)
-}
+/** A client whose access token has only these scopes. It belongs to the shared administrator, who has all scopes. */
+export const scopedTo = async (...scopes: string[]) =>
+  withToken((await createToken(shared('GLOBAL_ADMIN').client, scopes)).token)
 
 /** A platform event. `data` identifies the story, which tells its deliveries from those of other stories. */
 export const platformEvent = (type: string, data: Record<string, unknown>) => ({

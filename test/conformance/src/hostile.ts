@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Operation } from './contract.ts'
 import { admin, anonymous, service } from './gantry.ts'
@@ -5,15 +6,31 @@ import { faultsOf } from './problem.ts'
 import type { RawAnswer } from './raw.ts'
 import type { Page } from './records.ts'
 
-/** Every property is tested with a fixed seed and with a seed of this run, which is part of the test title. */
-export const SEEDS = [20_261_122, Date.now() % 2 ** 31]
+/** Random requests with a fixed seed, so that every run sends the same ones. */
+export const sample = <T>(request: fc.Arbitrary<T>, numRuns: number): T[] =>
+  fc.sample(request, { seed: 20_261_122, numRuns })
+
+/** Sends the requests in batches of ten. @returns how often each status occurred; undefined is no response */
+export async function sendAll<T>(
+  requests: readonly T[],
+  send: (request: T) => Promise<number | undefined>,
+): Promise<Map<number | undefined, number>> {
+  const counts = new Map<number | undefined, number>()
+  for (let at = 0; at < requests.length; at += 10)
+    for (const status of await Promise.all(requests.slice(at, at + 10).map(send)))
+      counts.set(status, (counts.get(status) ?? 0) + 1)
+  return counts
+}
 
 const MOST_PAGES = 20
 
-/** Checks that hostile requests caused no damage: the service is ready and serves every page of every list. */
-export async function stillServes(): Promise<void> {
+export async function isReady(): Promise<void> {
   ;(await anonymous.get('/health/live')).is(200)
   ;(await anonymous.get('/health/ready')).is(200)
+}
+
+/** Checks that no stored value prevents reading: the service serves every page of every list. */
+export async function listsEverything(): Promise<void> {
   for (const { method, template, definition } of service.contract.operations) {
     const isList = (definition.parameters ?? []).some(
       parameter => 'name' in parameter && parameter.name === 'page',

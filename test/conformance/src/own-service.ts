@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { clientOf, type Service } from './client.ts'
-import { contractOf } from './contract.ts'
-import { RUN_SETTINGS } from './run-settings.ts'
-import { secretsIn } from './secrets.ts'
-import { startStandalone } from './standalone.ts'
+import { service as underTest } from './gantry.ts'
+import { RUN_SETTINGS, startStandalone } from './standalone.ts'
 
 export const ADMIN = { username: 'settings', password: 'a password of the settings' }
 
@@ -25,35 +23,17 @@ export const later = (ms: number) => ({
 
 /** Starts a service for one story. It stops with the story, which fails if the exit code is not 0. */
 export const start = async (folder: string, settings: Record<string, string> = {}) => {
-  const standalone = await startStandalone(
-    {
-      ...RUN_SETTINGS,
-      DATA_DIR: folder,
-      GANTRY_ADMIN_USERNAME: ADMIN.username,
-      GANTRY_ADMIN_PASSWORD: ADMIN.password,
-      ...settings,
-    },
+  const administrator = { GANTRY_ADMIN_USERNAME: ADMIN.username, GANTRY_ADMIN_PASSWORD: ADMIN.password }
+  const { baseUrl, stop } = await startStandalone(
+    { ...RUN_SETTINGS, DATA_DIR: folder, ...administrator, ...settings },
     inject('logs'),
   )
-  let running = true
-  const stop = async () => {
-    if (!running) return
-    running = false
-    const code = await standalone.stop()
-    if (code !== 0) throw new Error(`SIGTERM ended it with ${code}:\n${standalone.printed().slice(-4000)}`)
-  }
   onTestFinished(stop)
-  const service: Service = {
-    baseUrl: standalone.baseUrl,
-    contract: contractOf(inject('document')),
-    exercised: () => {},
-    seen: secretsIn(inject('secrets')),
-  }
+  const service: Service = { ...underTest, baseUrl, exercised: () => {} }
   const anonymous = clientOf(service)
-  const logIn = async (credentials = ADMIN) =>
-    clientOf(
-      service,
-      (await anonymous.post('/login', credentials)).is(200).headers.get('authorization') ?? '',
-    )
+  const logIn = async (credentials = ADMIN) => {
+    const login = (await anonymous.post('/login', credentials)).is(200)
+    return clientOf(service, login.headers.get('authorization') ?? '')
+  }
   return { service, anonymous, logIn, stop }
 }

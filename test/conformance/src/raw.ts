@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { service } from './gantry.ts'
 
 export interface Piece {
   bytes: string | Uint8Array
@@ -19,13 +20,40 @@ export interface RawAnswer {
 const GIVE_UP_MS = 400
 const ANSWER_MS = 20_000
 
+const base = new URL(service.baseUrl)
+export const HOST = base.host
+/** The path of the base URL, without a trailing slash. */
+export const PREFIX = base.pathname.replace(/\/$/, '')
+
+/** A connection to the service under test. */
+export function open(): Socket {
+  const secure = base.protocol === 'https:'
+  const port = Number(base.port || (secure ? 443 : 80))
+  return secure ? connectTls({ port, host: base.hostname }) : connect(port, base.hostname)
+}
+
+export type Lines = readonly string[]
+/** A request in HTTP/1.1 whose target is unchanged, while client libraries normalize it. */
+export const requestOf = (method: string, target: string, lines: Lines = [], body = '', version = '1.1') =>
+  Buffer.from(
+    `${[`${method} ${target} HTTP/${version}`, `Host: ${HOST}`, ...lines].join('\r\n')}\r\n\r\n${body}`,
+    'latin1',
+  )
+
+/** Sends a request, which may be unfinished, and returns the response; then the connection is closed. */
+export async function ask(method: string, target: string, lines: Lines = [], body = ''): Promise<RawAnswer> {
+  const bytes = requestOf(method, target, lines, body)
+  const answer = await exchange([{ bytes, afterMs: 0 }], { method })
+  if (!answer) throw new Error(`${method} ${target} was not answered`)
+  return answer
+}
+
 /**
- * Writes bytes to a service unchanged, which no client library does.
+ * Writes bytes to the service unchanged, which no client library does.
  * @param finished whether the pieces are a complete request. An incomplete one is given up 400 ms after the last piece.
  * @returns the first final response; undefined when the connection ended, or an incomplete request was given up, without one
  */
 export async function exchange(
-  url: URL,
   pieces: readonly Piece[],
   {
     ending = 'wait',
@@ -33,7 +61,7 @@ export async function exchange(
     finished = true,
   }: { ending?: Ending; method?: string; finished?: boolean } = {},
 ): Promise<RawAnswer | undefined> {
-  const socket = open(url)
+  const socket = open()
   let received = Buffer.alloc(0)
   let closed = false
   const done = Promise.withResolvers<RawAnswer | undefined>()
@@ -66,12 +94,6 @@ export async function exchange(
     clearTimeout(late)
     socket.destroy()
   }
-}
-
-function open(url: URL): Socket {
-  const secure = url.protocol === 'https:'
-  const port = Number(url.port || (secure ? 443 : 80))
-  return secure ? connectTls({ port, host: url.hostname }) : connect(port, url.hostname)
 }
 
 async function send(socket: Socket, pieces: readonly Piece[], closed: () => boolean) {

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { Webhook as Signature } from 'standardwebhooks'
-import { afterAll } from 'vitest'
 import { eventually, service, unique } from './gantry.ts'
 import type { Payload } from './records.ts'
 
@@ -48,10 +47,7 @@ const server = createServer(async (request, response) => {
   reply(response, await inbox.respond(received, number))
 }).listen(0, HOST === '127.0.0.1' ? HOST : '0.0.0.0')
 await once(server, 'listening')
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+server.unref()
 
 const address = server.address()
 const port = typeof address === 'object' && address ? address.port : 0

@@ -3,12 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { clientOf } from './client.ts'
+import { type Client, clientOf, type Service } from './client.ts'
 import { contractOf, type OpenApi } from './contract.ts'
 import { recordIn } from './exercised.ts'
-import { RUN_SETTINGS } from './run-settings.ts'
+import type { User } from './records.ts'
 import { secretsIn } from './secrets.ts'
-import { startStandalone } from './standalone.ts'
+import { RUN_SETTINGS, startStandalone } from './standalone.ts'
 
 /** The platform JWT as configured in the service under test, with the private key that the suite signs with. */
 export interface PlatformJwt {
@@ -18,12 +18,18 @@ export interface PlatformJwt {
   userClaim: string
 }
 
+const SHARED_ROLES = ['GLOBAL_ADMIN', 'ADMIN', 'USER'] as const
+export type SharedRole = (typeof SHARED_ROLES)[number]
+type SharedUsers = Record<SharedRole, { user: User; authorization: string }>
+
 declare module 'vitest' {
   interface ProvidedContext {
     baseUrl: string
     document: OpenApi
     adminAuthorization: string
     admin: { username: string; password: string }
+    /** Users that no story changes, one of each role. Each user and each login costs a password hash. */
+    sharedUsers: SharedUsers
     /** Prefix of all names of this run, so that the service may contain other data. */
     run: string
     exercised: string
@@ -32,8 +38,6 @@ declare module 'vitest' {
     /** Folder of the service's logs, if known. */
     logs: string | undefined
     basePath: string
-    /** Whether the suite started the service. Then stories may start further services with other settings. */
-    ownService: boolean
     /** A position after which the given service has removed events because of their age. */
     removedPosition: string | undefined
     platformJwt: PlatformJwt | undefined
@@ -92,25 +96,32 @@ const ownService = async (folder: string) => {
     },
     logs,
   )
-  const stop = async () => {
-    const code = await service.stop()
-    if (code !== 0) {
-      throw new Error(
-        `SIGTERM ended the service with ${code} instead of 0:\n${service.printed().slice(-4000)}`,
-      )
-    }
-  }
-  return { baseUrl: service.baseUrl, admin, platformJwt, logs, stop }
+  return { ...service, admin, platformJwt, logs }
 }
 
-/** Uses the service at BASE_URL or starts one, logs the administrator in, and provides both to the stories. */
+/** Creates the shared users and logs them in. */
+const createSharedUsers = async (service: Service, admin: Client): Promise<SharedUsers> => {
+  const password = randomBytes(12).toString('hex')
+  const create = async (role: SharedRole) => {
+    const username = `shared-${role.toLowerCase().replace('_', '-')}-${randomBytes(4).toString('hex')}`
+    const fields = { username, displayName: 'Shared', role, status: 'ACTIVE', sso: false, password }
+    const user = (await admin.post('/users', fields)).as<User>(201)
+    const login = (await clientOf(service).post('/login', { username, password })).is(200)
+    return [role, { user, authorization: login.headers.get('authorization') ?? '' }] as const
+  }
+  return Object.fromEntries(await Promise.all(SHARED_ROLES.map(create))) as SharedUsers
+}
+
+/** Uses the service at BASE_URL or starts one, logs in, and provides the service and its users to the stories. */
 export const setup = async (project: TestProject) => {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
   const given = process.env.BASE_URL
-  const service = given ? givenService(given) : await ownService(folder)
+  const { baseUrl, ...started } = given ? givenService(given) : await ownService(folder)
+  let deleteUsers: () => Promise<unknown> = async () => {}
   const stop = async () => {
     try {
-      await service.stop()
+      await deleteUsers()
+      await started.stop()
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -121,27 +132,32 @@ export const setup = async (project: TestProject) => {
     await writeFile(exercised, '')
     const secrets = join(folder, 'secrets')
     await writeFile(secrets, '')
-    const document = (await (await fetch(`${service.baseUrl}/openapi.json`)).json()) as OpenApi
-    const anonymous = clientOf({
-      baseUrl: service.baseUrl,
+    const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as OpenApi
+    const service: Service = {
+      baseUrl,
       contract: contractOf(document),
       exercised: recordIn(exercised),
       seen: secretsIn(secrets),
-    })
-    const login = await anonymous.post('/login', service.admin)
+    }
+    const login = (await clientOf(service).post('/login', started.admin)).is(200)
+    const adminAuthorization = login.headers.get('authorization') ?? ''
+    const admin = clientOf(service, adminAuthorization)
+    const sharedUsers = await createSharedUsers(service, admin)
+    deleteUsers = () =>
+      Promise.all(Object.values(sharedUsers).map(({ user }) => admin.delete(`/users/${user.id}`)))
 
-    project.provide('baseUrl', service.baseUrl)
+    project.provide('baseUrl', baseUrl)
     project.provide('document', document)
-    project.provide('admin', service.admin)
-    project.provide('adminAuthorization', login.is(200).headers.get('authorization') ?? '')
+    project.provide('admin', started.admin)
+    project.provide('adminAuthorization', adminAuthorization)
+    project.provide('sharedUsers', sharedUsers)
     project.provide('run', `c${Date.now().toString(36)}`)
     project.provide('exercised', exercised)
     project.provide('secrets', secrets)
-    project.provide('logs', service.logs)
-    project.provide('basePath', new URL(service.baseUrl).pathname.replace(/\/$/, ''))
-    project.provide('ownService', !given)
+    project.provide('logs', started.logs)
+    project.provide('basePath', new URL(baseUrl).pathname.replace(/\/$/, ''))
     project.provide('removedPosition', process.env.REMOVED_POSITION)
-    project.provide('platformJwt', service.platformJwt)
+    project.provide('platformJwt', started.platformJwt)
   } catch (error) {
     await stop()
     throw error

@@ -6,10 +6,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
-import { scaledTimeout } from '../../../bin/timeouts.mjs'
+
+/**
+ * The settings that the stories need: no rate limits, a limit of body memory that a story can reach, webhooks to this
+ * machine, retries that end within a story, and complete logs, which are searched for secrets.
+ */
+export const RUN_SETTINGS = {
+  RATE_LIMIT_PER_MINUTE: '0',
+  LOGIN_LIMIT_PER_MINUTE: '0',
+  WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+  BODY_MEMORY: '32MiB',
+  WEBHOOK_RETRY_SCHEDULE: '200ms,400ms',
+  LOG_LEVEL: 'trace',
+}
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const START_MS = scaledTimeout(60_000)
+// Only a service that hangs reaches these limits.
+const START_MS = 60_000
 const STOP_MS = 10_000
 
 const exitOf = async (service: ChildProcess) => {
@@ -19,10 +32,8 @@ const exitOf = async (service: ChildProcess) => {
 
 export interface Standalone {
   baseUrl: string
-  /** The output so far. */
-  printed: () => string
-  /** Sends SIGTERM. Resolves to the exit code; null when the process had to be killed. */
-  stop: () => Promise<number | null>
+  /** Sends SIGTERM. A second call does nothing. @throws Error unless the process exits with 0 within ten seconds */
+  stop: () => Promise<void>
 }
 
 /**
@@ -44,30 +55,31 @@ export const startStandalone = async (
   let printed = ''
   for (const output of [service.stdout, service.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
-      printed += text
+      printed = (printed + text).slice(-4000)
       if (logs) appendFileSync(join(logs, `${service.pid}.log`), text)
     })
   }
   const baseUrl = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
 
+  let stopped = false
   const stop = async () => {
+    if (stopped) return
+    stopped = true
     service.kill('SIGTERM')
     const killing = setTimeout(() => service.kill('SIGKILL'), STOP_MS)
     const code = await exitOf(service)
     clearTimeout(killing)
-    return code
+    if (code !== 0) throw new Error(`SIGTERM ended the service with ${code} instead of 0:\n${printed}`)
   }
 
   const deadline = Date.now() + START_MS
   for (;;) {
     const ready = await fetch(`${baseUrl}/health/ready`).catch(() => undefined)
     await ready?.arrayBuffer()
-    if (ready?.ok) return { baseUrl, printed: () => printed, stop }
+    if (ready?.ok) return { baseUrl, stop }
     if (service.exitCode !== null || Date.now() > deadline) {
-      await stop()
-      throw new Error(
-        `The service did not become ready (exit code ${service.exitCode}):\n${printed.slice(-4000)}`,
-      )
+      await stop().catch(() => {})
+      throw new Error(`The service did not become ready (exit code ${service.exitCode}):\n${printed}`)
     }
     await delay(50)
   }

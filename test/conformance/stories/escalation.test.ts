@@ -1,6 +1,5 @@
 import { ROLE_SCOPES, SCOPES } from '@gantry/contracts'
-import { describe, expect, inject, test } from 'vitest'
-import { type Client, clientOf } from '../src/client.ts'
+import { describe, expect, test } from 'vitest'
 import {
   anonymous,
   cleanUp,
@@ -14,8 +13,7 @@ import {
   withToken,
 } from '../src/gantry.ts'
 import { makeJwt } from '../src/jwt.ts'
-import { ADMIN, dataFolder, start } from '../src/own-service.ts'
-import type { Page, User } from '../src/records.ts'
+import type { User } from '../src/records.ts'
 
 const ADMINISTRATORS = ['ADMIN', 'GLOBAL_ADMIN'] as const
 const fields = (changes: object = {}) => ({
@@ -109,45 +107,3 @@ test('a forged gateway header does not authenticate a caller', async () => {
     ;(await (await scopedTo('API_READ')).get('/users', {}, { headers })).refused(403)
   }
 })
-
-// The test starts its own service, where the default administrator is the only one.
-describe.skipIf(!inject('ownService'))(
-  'the last global administrator',
-  { meta: { skipped: 'needs a service that the suite starts' } },
-  () => {
-    test('remains: one of two that remove each other concurrently is refused', {
-      timeout: 60_000,
-    }, async () => {
-      const { logIn: logInThere, service } = await start(await dataFolder())
-      const find = async (client: Client, username: string) => {
-        const [user] = (await client.get('/users', { username })).as<Page<User>>(200).content
-        if (!user) throw new Error(`There is no user ${username}`)
-        return { client, user }
-      }
-
-      const remove: [string, (by: Client, user: User) => ReturnType<Client['put']>][] = [
-        ['demotes', (by, user) => by.put(`/users/${user.id}`, { ...user, role: 'ADMIN' })],
-        ['deactivates', (by, user) => by.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' })],
-        ['deletes', (by, user) => by.delete(`/users/${user.id}`)],
-      ]
-      let staying = await find(await logInThere(), ADMIN.username)
-      for (const [name, act] of remove) {
-        const credentials = { username: `rival-who-${name}`, password: PASSWORD }
-        ;(await staying.client.post('/users', { ...fields({ role: 'GLOBAL_ADMIN' }), ...credentials })).is(
-          201,
-        )
-        const rival = await find(await logInThere(credentials), credentials.username)
-
-        const answers = await Promise.all([act(staying.client, rival.user), act(rival.client, staying.user)])
-        const done = answers.map(answer => answer.status < 300)
-        expect(done.filter(Boolean), answers.map(answer => answer.text).join()).toHaveLength(1)
-        const loser = answers[done.indexOf(false)]
-        expect([401, 403, 409], loser?.text).toContain(loser?.status)
-
-        staying = done[0] ? staying : rival
-        ;(await act(staying.client, staying.user)).refused(409, 'last-administrator')
-        ;(await clientOf(service, staying.client.authorization).get('/users')).is(200)
-      }
-    })
-  },
-)

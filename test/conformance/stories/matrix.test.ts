@@ -1,6 +1,6 @@
-import { OPERATIONS, type Operation, ROLE_SCOPES, ROLES, type Role, SCOPES } from '@gantry/contracts'
+import { OPERATIONS, type Operation, ROLE_SCOPES, ROLES, SCOPES } from '@gantry/contracts'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Client, clientOf } from '../src/client.ts'
+import type { Client } from '../src/client.ts'
 import { retrying } from '../src/deliveries.ts'
 import {
   admin,
@@ -9,15 +9,15 @@ import {
   createToken,
   createUser,
   createVersion,
-  logIn,
-  service,
+  loggedIn,
+  shared,
   unique,
   uuid,
   withToken,
 } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import { type Jwks, makeJwt, readJwt, signedByAnother, signedByPublicKey, tamper } from '../src/jwt.ts'
-import type { AuditRecord, Page, User } from '../src/records.ts'
+import type { AuditRecord, Page } from '../src/records.ts'
 
 /**
  * Tests every operation with every kind of caller. The expected result follows from the scope of the operation and the
@@ -25,24 +25,18 @@ import type { AuditRecord, Page, User } from '../src/records.ts'
  */
 
 const platform = inject('platformJwt')
+const skipped = 'needs a service that takes the JWTs of a platform'
 const run = unique('matrix')
 let requests = 0
 
 /** Ids for forbidden requests. The resources exist, so that a request would change them if it were permitted. */
 const victims: Record<string, string> = {}
-let users: Record<Role, User>
+const { user: administrator, client: login } = shared('GLOBAL_ADMIN')
+const tokenOf = ({ authorization = '' }: Client) => authorization.replace(/^Bearer /, '')
 let owner: Client
 
-const authorizationOf = async ({ username }: User) =>
-  (await logIn(username)).is(200).headers.get('authorization') ?? ''
-const loginToken = async (user: User) => (await authorizationOf(user)).replace(/^Bearer /, '')
-
 beforeAll(async () => {
-  const made = ROLES.map(async role => [role, await createUser({ role })] as const)
-  users = Object.fromEntries(await Promise.all(made)) as Record<Role, User>
-  const loggedIn = clientOf(service, await authorizationOf(users.GLOBAL_ADMIN))
-  // The login tests log the user out, which revokes login tokens but not access tokens.
-  owner = withToken((await createToken(loggedIn, [...SCOPES])).token)
+  owner = withToken((await createToken(login, [...SCOPES])).token)
   const api = await createApi()
   const { webhook, id } = await retrying('APPROVAL_REQUEST_CREATED')
   Object.assign(victims, {
@@ -51,7 +45,7 @@ beforeAll(async () => {
     environment_id: uuid(),
     webhook_id: webhook.id,
     request_id: id,
-    user_id: (await createUser({ role: 'NO_ACCESS' })).id,
+    user_id: shared('USER').user.id,
     id: (await createToken(owner, ['API_READ'])).id,
   })
   ;(await admin.put(`/apis/${api.id}/image`, undefined, { body: form(png(1, 1)) })).is(200)
@@ -85,23 +79,22 @@ const letThrough = async (client: Client, operation: Operation) => {
 /** POST /logout comes last, since it revokes the login token. */
 const inOrder = OPERATIONS.toSorted((a, b) => Number(a.id === 'logout') - Number(b.id === 'logout'))
 
+const forbidden = async (client: Client, operation: Operation) => {
+  const problem = (await attempt(client, operation)).refused(403, 'scope-missing')
+  expect(`${operation.id}: ${problem.detail}`).toContain(operation.scope)
+}
+
 /** Tests every operation with a valid credential. */
-const allowed = async (authorization: string, scopes: readonly string[]) => {
-  const client = clientOf(service, authorization)
+const allowed = async (client: Client, scopes: readonly string[]) => {
   for (const operation of inOrder) {
-    const { id, scope } = operation
-    if (scope === 'public' || scope === 'authenticated' || scopes.includes(scope)) {
-      await letThrough(client, operation)
-      continue
-    }
-    const problem = (await attempt(client, operation)).refused(403, 'scope-missing')
-    expect(`${id}: ${problem.detail}`).toContain(scope)
+    const { scope } = operation
+    const isAllowed = scope === 'public' || scope === 'authenticated' || scopes.includes(scope)
+    await (isAllowed ? letThrough : forbidden)(client, operation)
   }
 }
 
 /** Tests every operation with an invalid credential, or with none. */
-const refused = async (authorization: string | undefined) => {
-  const client = clientOf(service, authorization)
+const refused = async (client: Client) => {
   for (const operation of OPERATIONS) {
     if (operation.scope === 'public') {
       await letThrough(client, operation)
@@ -114,7 +107,7 @@ const refused = async (authorization: string | undefined) => {
 }
 
 const seconds = () => Math.floor(Date.now() / 1000)
-const platformJwt = (username: string, changes: object = {}, key = platform?.privateKey) =>
+const platformJwt = (username: string, changes: object = {}) =>
   makeJwt(
     {
       iss: platform?.issuer,
@@ -124,7 +117,7 @@ const platformJwt = (username: string, changes: object = {}, key = platform?.pri
       [platform?.userClaim ?? '']: username,
       ...changes,
     },
-    key,
+    platform?.privateKey,
   )
 const jwks = async () =>
   (await anonymous.get('/.well-known/jwks.json', {}, { undocumented: true })).as<Jwks>(200)
@@ -154,102 +147,85 @@ describe('the matrix', () => {
   })
 
   describe.concurrent('a caller without a valid credential is refused everything that is not public', () => {
-    const made: Record<string, () => Promise<string | undefined>> = {
-      'no credential': async () => undefined,
+    const made: Record<string, () => Client | Promise<Client>> = {
+      'no credential': () => anonymous,
       'a revoked login token': async () => {
-        const authorization = await authorizationOf(await createUser())
-        ;(await clientOf(service, authorization).post('/logout')).is(204)
-        return authorization
+        const client = await loggedIn(await createUser())
+        ;(await client.post('/logout')).is(204)
+        return client
       },
       'a revoked access token': async () => {
         const { id, token } = await createToken(owner, [...SCOPES])
         ;(await owner.delete(`/accessTokens/${id}`)).is(204)
-        return `Bearer ${token}`
+        return withToken(token)
       },
-      'an access token that was never created': async () => `Bearer pat_${'0'.repeat(43)}3gmdcX`,
+      'an access token that was never created': () => withToken(`pat_${'0'.repeat(43)}3gmdcX`),
       'a login token of a user who was deleted': async () => {
         const user = await createUser({ role: 'GLOBAL_ADMIN' })
-        const authorization = await authorizationOf(user)
+        const client = await loggedIn(user)
         ;(await admin.delete(`/users/${user.id}`)).is(204)
-        return authorization
+        return client
       },
-      'an access token of a user who became inactive': async () => {
-        const user = await createUser({ role: 'GLOBAL_ADMIN' })
-        const { token } = await createToken(clientOf(service, await authorizationOf(user)), [...SCOPES])
-        ;(await admin.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' })).is(200)
-        return `Bearer ${token}`
-      },
-      'a login token signed with another key': async () =>
-        `Bearer ${signedByAnother(await loginToken(users.GLOBAL_ADMIN))}`,
-      'a login token with changed claims': async () =>
-        `Bearer ${tamper(await loginToken(users.NO_ACCESS), { sub: users.GLOBAL_ADMIN.id })}`,
-      'a login token for another audience': async () =>
-        `Bearer ${tamper(await loginToken(users.GLOBAL_ADMIN), { aud: 'another' })}`,
-      'a login token with alg: none': async () =>
-        `Bearer ${makeJwt(readJwt(await loginToken(users.GLOBAL_ADMIN)).claims)}`,
+      'a login token signed with another key': () => withToken(signedByAnother(tokenOf(login))),
+      'a login token with changed claims': () =>
+        withToken(tamper(tokenOf(shared('USER').client), { sub: administrator.id })),
+      'a login token for another audience': () => withToken(tamper(tokenOf(login), { aud: 'another' })),
+      'a login token with alg: none': () => withToken(makeJwt(readJwt(tokenOf(login)).claims)),
       'a login token signed with the public key': async () =>
-        `Bearer ${signedByPublicKey(await loginToken(users.GLOBAL_ADMIN), await jwks())}`,
+        withToken(signedByPublicKey(tokenOf(login), await jwks())),
     }
     test.for(Object.entries(made))('%s', async ([, make]) => refused(await make()))
-  })
 
-  // These need the private key of the platform that the service trusts.
-  describe.skipIf(!platform)(
-    'a caller with an invalid platform JWT is refused everything that is not public',
-    { concurrent: true, meta: { skipped: 'needs a service that takes the JWTs of a platform' } },
-    () => {
-      const made: Record<string, (username: string) => string> = {
-        'that has expired': username => platformJwt(username, { iat: seconds() - 200, exp: seconds() - 10 }),
-        'issued more than five minutes ago': username =>
-          platformJwt(username, { iat: seconds() - 310, exp: seconds() + 300 }),
-        'for another audience': username => platformJwt(username, { aud: 'another' }),
-        'of another issuer': username => platformJwt(username, { iss: 'https://another.example' }),
-        'with changed claims': username =>
-          tamper(platformJwt(users.NO_ACCESS.username), { [platform?.userClaim ?? '']: username }),
-        'signed with another key': username => signedByAnother(platformJwt(username)),
-        'with alg: none': username => makeJwt(readJwt(platformJwt(username)).claims),
-      }
-      test.for(Object.entries(made))('%s', async ([, make]) =>
-        refused(`Bearer ${make(users.GLOBAL_ADMIN.username)}`),
-      )
-    },
-  )
-
-  describe.concurrent('a logged-in user has the scopes of their role', () => {
-    test.for(ROLES)('%s', async role =>
-      allowed(await authorizationOf(await createUser({ role })), ROLE_SCOPES[role]),
-    )
-  })
-
-  describe.skipIf(!platform)(
-    'a caller with a platform JWT has the scopes of the role, whatever else the JWT claims',
-    { concurrent: true, meta: { skipped: 'needs a service that takes the JWTs of a platform' } },
-    () => {
-      test.for(ROLES)('%s', async role =>
-        allowed(
-          `Bearer ${platformJwt(users[role].username, { role: 'GLOBAL_ADMIN', scopes: SCOPES, scope: SCOPES.join(' ') })}`,
-          ROLE_SCOPES[role],
-        ),
-      )
-    },
-  )
-
-  describe.concurrent('an access token has its scopes', () => {
-    test.for(SCOPES)('%s', async scope => {
-      const { token } = await createToken(owner, [scope])
-      await allowed(`Bearer ${token}`, [scope])
+    const invalid: Record<string, () => string> = {
+      'that has expired': () =>
+        platformJwt(administrator.username, { iat: seconds() - 200, exp: seconds() - 10 }),
+      'issued more than five minutes ago': () =>
+        platformJwt(administrator.username, { iat: seconds() - 310, exp: seconds() + 300 }),
+      'for another audience': () => platformJwt(administrator.username, { aud: 'another' }),
+      'of another issuer': () => platformJwt(administrator.username, { iss: 'https://another.example' }),
+      'with changed claims': () =>
+        tamper(platformJwt(shared('USER').user.username), {
+          [platform?.userClaim ?? '']: administrator.username,
+        }),
+      'signed with another key': () => signedByAnother(platformJwt(administrator.username)),
+      'with alg: none': () => makeJwt(readJwt(platformJwt(administrator.username)).claims),
+    }
+    // These need the private key of the platform that the service trusts.
+    describe.skipIf(!platform)('a platform JWT', { meta: { skipped } }, () => {
+      test.for(Object.entries(invalid))('%s', async ([, make]) => refused(withToken(make())))
     })
   })
 
-  test('an access token has no scope that its user has lost', async () => {
+  describe.concurrent('a user has the scopes of their role, logged in or with a platform JWT', () => {
+    test.for(ROLES)('%s', async role => {
+      const user = await createUser({ role })
+      await allowed(await loggedIn(user), ROLE_SCOPES[role])
+      if (!platform) return
+      const claims = { role: 'GLOBAL_ADMIN', scopes: SCOPES, scope: SCOPES.join(' ') }
+      await allowed(withToken(platformJwt(user.username, claims)), ROLE_SCOPES[role])
+    })
+  })
+
+  // A scope never takes a right away, so these two tokens of each scope decide every combination of scopes.
+  describe.concurrent('an operation is allowed to an access token with its scope only, and to none without it', () => {
+    const required = new Set(OPERATIONS.flatMap(({ scope }) => SCOPES.filter(each => each === scope)))
+    test.for([...required])('%s', async scope => {
+      const others = SCOPES.filter(each => each !== scope)
+      const [having, lacking] = [await createToken(owner, [scope]), await createToken(owner, others)]
+      for (const operation of OPERATIONS.filter(operation => operation.scope === scope)) {
+        await letThrough(withToken(having.token), operation)
+        await forbidden(withToken(lacking.token), operation)
+      }
+    })
+  })
+
+  test('an access token has no scope that its user has lost, and none while its user is inactive', async () => {
     const user = await createUser({ role: 'ADMIN' })
-    const { token } = await createToken(clientOf(service, await authorizationOf(user)), [
-      'API_READ',
-      'API_WRITE',
-      'USER_READ',
-    ])
+    const { token } = await createToken(await loggedIn(user), ['API_READ', 'API_WRITE', 'USER_READ'])
     ;(await admin.put(`/users/${user.id}`, { ...user, role: 'BILLING_CONTACT' })).is(200)
-    await allowed(`Bearer ${token}`, ['API_READ'])
+    await allowed(withToken(token), ['API_READ'])
+    ;(await admin.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' })).is(200)
+    await refused(withToken(token))
   })
 
   test('refused requests have changed nothing', async () => {

@@ -98,17 +98,6 @@ describe('a version name', () => {
     expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
     expect((await listVersions(api)).totalElements).toBe(1)
   })
-
-  test.for(['v2 beta', 'größe-名前', '100%', "o'clock", '2026-11-21+1', 'requests'])(
-    'may be %s in a path',
-    async name => {
-      const api = await createApi()
-      const { id } = await createVersion(api, { name })
-      expect((await admin.get(versionPath(api, name))).as<Version>(200).id).toBe(id)
-      ;(await admin.delete(versionPath(api, name))).is(204)
-      ;(await admin.get(versionPath(api, id))).refused(404)
-    },
-  )
 })
 
 describe('updating a version', () => {

@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest'
+import { deleteLeftovers } from './src/gantry.ts'
+
+afterAll(deleteLeftovers)
