@@ -75,7 +75,7 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
   const periodMs = settings.SIGNING_KEY_ROTATION
   const rotation = rotationOf('login', { keys, periodMs, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
-  const passwords = argon2idPasswords()
+  const passwords = asStored.passwords ?? argon2idPasswords()
   const loginsByUser = logins({ eventStore, readModels, user })
   const tokensOfLogins = loginTokens({ keys, now, newId })
   const authenticate = authenticator({

@@ -1,12 +1,12 @@
 import { type Host, hostService } from '@gantry/service-kit/testing'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type IdentityService, identityService } from './app.ts'
-import { SETTINGS } from './testing/identity-host.ts'
+import type { IdentityService } from './app.ts'
+import { cheapIdentity } from './testing/identity-host.ts'
 
 let host: Host<IdentityService>
 beforeEach(async () => {
-  host = await hostService(dependencies => identityService(dependencies, SETTINGS))
+  host = await hostService(dependencies => cheapIdentity(dependencies))
   await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined())
 })
 afterEach(() => host.close())
@@ -40,7 +40,7 @@ describe('the first administrator', () => {
 
   test('is created once, with one password, by two replicas that start at the same time', async () => {
     const process = { ...host.dependencies.process, metrics: new Registry(), holder: 'other' }
-    const other = identityService({ ...host.dependencies, process }, SETTINGS)
+    const other = cheapIdentity({ ...host.dependencies, process })
     const said: (string | undefined)[] = []
     const announce = ({ password }: { password: string | undefined }) => void said.push(password)
     const both = await Promise.all(

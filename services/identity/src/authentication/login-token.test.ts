@@ -1,4 +1,4 @@
-import { generateKeyPair, SignJWT } from 'jose'
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { loginTokens } from './login-token.ts'
 
@@ -15,17 +15,10 @@ const tokens = loginTokens({
   newId: () => `login-${++issued}`,
 })
 
+const valid = { iss: 'gantry', aud: 'gantry', sub: GRACE, gen: 3, iat: SECONDS, exp: SECONDS + 3_600 }
 /** A token with these claims, signed with the same key as login tokens. */
 const signed = (claims: object = {}, header: object = {}) =>
-  new SignJWT({
-    iss: 'gantry',
-    aud: 'gantry',
-    sub: GRACE,
-    gen: 3,
-    iat: SECONDS,
-    exp: SECONDS + 3_600,
-    ...claims,
-  })
+  new SignJWT({ ...valid, ...claims })
     .setProtectedHeader({ alg: 'EdDSA', kid: 'k1', typ: 'JWT', ...header })
     .sign(privateKey)
 
@@ -45,13 +38,16 @@ describe('a login token', () => {
     expect(await verified()).not.toBe(await verified())
   })
 
-  test('of an earlier release, without a jti, is valid and has its hash as credential id', async () => {
+  test('without a jti is valid and has its hash as credential id', async () => {
     const [one, other] = [await signed(), await signed({ exp: SECONDS + 60 })]
     const { credentialId } = await tokens.verify(one)
     expect(credentialId).toMatch(/^[0-9a-f]{64}$/)
     expect((await tokens.verify(one)).credentialId).toBe(credentialId)
     expect((await tokens.verify(other)).credentialId).not.toBe(credentialId)
   })
+
+  const refused = (token: string) =>
+    expect(tokens.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' })
 
   test.for<[string, object, object]>([
     ['for another audience', { aud: 'another' }, {}],
@@ -65,8 +61,20 @@ describe('a login token', () => {
     ['that names an unknown key', {}, { kid: 'k2' }],
     ['that names no key', {}, { kid: undefined }],
   ])('%s is refused although its signature is valid', async ([, claims, header]) => {
-    await expect(tokens.verify(await signed(claims, header))).rejects.toMatchObject({
-      code: 'unauthenticated',
-    })
+    await refused(await signed(claims, header))
+  })
+
+  test('is refused when it is unsigned, altered, or signed with a shared secret', async () => {
+    const [header = '', , signature = ''] = (await signed()).split('.')
+    const altered = Buffer.from(JSON.stringify({ ...valid, sub: GRACE.replace('2', '3') })).toString(
+      'base64url',
+    )
+    await refused(`${header}.${altered}.${signature}`)
+    await refused(new UnsecuredJWT(valid).encode())
+    await refused(
+      await new SignJWT(valid)
+        .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+        .sign(Buffer.from('a shared secret of thirty-two bytes')),
+    )
   })
 })

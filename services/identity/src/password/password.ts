@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { hashingThreads } from './hashing.ts'
+import { type Hashing, hashingThreads } from './hashing.ts'
 
 /** Hashes passwords with argon2id (RFC 9106). A hash is a PHC string `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
 export interface Passwords {
@@ -38,10 +38,18 @@ function parse(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
 }
 
-/** @param limits of concurrent and waiting hashes; further calls throw Refusal too-many-requests */
-export function argon2idPasswords(limits = { concurrent: CONCURRENT, queued: QUEUED }): Passwords {
-  const derive = hashingThreads(limits)
-  const dummy = phc(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
+/**
+ * @param derive computes a hash. Default: threads, which throw Refusal too-many-requests above their limits
+ * @param cost of new hashes, and of the check of a user without one
+ */
+export function argon2idPasswords(
+  derive: (hashing: Hashing) => Promise<Uint8Array> = hashingThreads({
+    concurrent: CONCURRENT,
+    queued: QUEUED,
+  }),
+  cost: Cost = COST,
+): Passwords {
+  const dummy = phc(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
   /** Hashes the NFKC form, so that a password matches when another keyboard encodes its characters differently. */
   const compute = (password: string, { cost, salt, length }: { cost: Cost; salt: Buffer; length: number }) =>
@@ -53,11 +61,11 @@ export function argon2idPasswords(limits = { concurrent: CONCURRENT, queued: QUE
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
-      return phc(COST, salt, await compute(password, { cost: COST, salt, length: HASH_BYTES }))
+      return phc(cost, salt, await compute(password, { cost, salt, length: HASH_BYTES }))
     },
     async verify(password, stored) {
-      const { cost, salt, hash } = parse(stored ?? dummy)
-      const computed = await compute(password, { cost, salt, length: hash.length })
+      const { hash, ...made } = parse(stored ?? dummy)
+      const computed = await compute(password, { ...made, length: hash.length })
       return timingSafeEqual(computed, hash) && stored !== null
     },
   }

@@ -24,60 +24,14 @@ const accessToken = async () => {
 }
 /** The principal as a gateway still passes it while it has not heard of a change. */
 const principalOf = (token: string) => identity.host.service.authenticate(token)
-const user = () => ({
-  id: ada.id,
-  username: 'ada',
-  displayName: 'Ada Lovelace',
-  email: null,
-  role: 'ADMIN',
-  status: 'ACTIVE',
-})
-
 describe('the session', () => {
-  test('of a login token has the user, the scopes of the role and the end of the token', async () => {
-    const { status, headers, body } = await session(ada.token)
-    expect({ status, body }).toEqual({
-      status: 200,
-      body: {
-        user: user(),
-        scopes: ROLE_SCOPES.ADMIN,
-        credential: 'LOGIN',
-        accessToken: null,
-        expiresAt: '2026-11-21T11:00:00.000Z',
-      },
-    })
-    expect(headers['cache-control']).toBe('no-store')
-  })
-
-  test('of an access token has its scopes, its id, its name and its end', async () => {
-    const { id, token } = await accessToken()
-    expect((await session(token)).body).toEqual({
-      user: user(),
-      scopes: ['API_READ', 'API_WRITE', 'USER_READ'],
-      credential: 'ACCESS_TOKEN',
-      accessToken: { id, name: 'pipeline' },
-      expiresAt: '2026-11-22T10:00:00.000Z',
-    })
-  })
-
-  test('of an access token has no scope that its user has lost', async () => {
-    const { token } = await accessToken()
-    await change({ role: 'USER' })
-    expect((await session(token)).body).toMatchObject({
-      user: { role: 'USER' },
-      scopes: ['API_READ', 'API_WRITE'],
-    })
-    await change({ role: 'NO_ACCESS' })
-    expect(await session(token)).toMatchObject({ status: 200, body: { scopes: [] } })
-  })
-
   test('has the present role and its scopes although the principal is older than the change', async () => {
     const { token } = await accessToken()
     const [login, narrow] = [await principalOf(ada.token), await principalOf(token)]
     await change({ role: 'BILLING_CONTACT' })
-    expect((await session(login)).body).toMatchObject({
-      user: { role: 'BILLING_CONTACT' },
-      scopes: ROLE_SCOPES.BILLING_CONTACT,
+    expect(await session(login)).toMatchObject({
+      headers: { 'cache-control': 'no-store' },
+      body: { user: { role: 'BILLING_CONTACT' }, scopes: ROLE_SCOPES.BILLING_CONTACT },
     })
     expect((await session(narrow)).body).toMatchObject({ scopes: ['API_READ'] })
     await change({ role: 'GLOBAL_ADMIN' })

@@ -7,8 +7,8 @@ import { administrator } from '@gantry/service-kit/testing'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type IdentityService, identityService } from '../app.ts'
-import { hostIdentity, type IdentityHost, MINUTE, SETTINGS } from '../testing/identity-host.ts'
+import type { IdentityService } from '../app.ts'
+import { cheapIdentity, hostIdentity, type IdentityHost, MINUTE } from '../testing/identity-host.ts'
 
 const DAY = 24 * 60 * MINUTE
 
@@ -70,7 +70,7 @@ describe('A rotation', () => {
     expect(await kids()).toEqual([kid])
   })
 
-  test('can be requested over the bus, is broadcast, and is in the audit log with the operator', async () => {
+  test('can be requested over the bus, is broadcast, is in the audit log with the operator, and has its key sealed', async () => {
     const { bus } = identity.host.dependencies
     const told: unknown[] = []
     bus.listen(subjects.keysChanged, change => told.push(change))
@@ -90,6 +90,13 @@ describe('A rotation', () => {
       ['SIGNING_KEY_RETIRED', expect.objectContaining({ username: 'operator joan' }), old],
     ])
     expect(JSON.stringify(records)).not.toMatch(/sealed/i)
+    const events = await identity.host.dependencies.eventStore.readStream('signingkey-ring')
+    expect(events.map(({ type, data }) => [type, Object.keys(data).sort()])).toEqual([
+      ['SigningKeyMade', ['kid', 'madeAt', 'sealedPrivateKey', 'signsFrom', 'x']],
+      ['SigningKeyMade', ['kid', 'madeAt', 'sealedPrivateKey', 'signsFrom', 'x']],
+      ['SigningKeyRetired', ['kid', 'retiredAt']],
+    ])
+    expect(JSON.stringify(events)).not.toContain('"d"')
   })
 
   test('of compromised keys revokes every login token at once', async () => {
@@ -105,25 +112,13 @@ describe('A rotation', () => {
     expect((await shown()).map(({ status }) => status)).toEqual(['CURRENT', 'REVOKED', 'REVOKED'])
     expect((await service().authenticate(await identity.loginToken('admin'))).username).toBe('admin')
   })
-
-  test('records private keys only sealed', async () => {
-    await service().rotateSigningKey()
-    const events = await identity.host.dependencies.eventStore.readStream('signingkey-ring')
-    expect(events.map(({ type, data }) => [type, Object.keys(data).sort()])).toEqual([
-      ['SigningKeyMade', ['kid', 'madeAt', 'sealedPrivateKey', 'signsFrom', 'x']],
-      ['SigningKeyMade', ['kid', 'madeAt', 'sealedPrivateKey', 'signsFrom', 'x']],
-      ['SigningKeyRetired', ['kid', 'retiredAt']],
-    ])
-    for (const { data } of events) expect(JSON.stringify(data)).not.toContain('"d"')
-  })
 })
 
 describe('On schedule', () => {
   beforeEach(async () => {
     identity = await hostIdentity({ SIGNING_KEY_ROTATION: 30 * DAY })
   })
-  const rotated = (count: number) =>
-    vi.waitFor(async () => expect(await kids()).toHaveLength(count), { timeout: 20_000, interval: 50 })
+  const rotated = (count: number) => vi.waitFor(async () => expect(await kids()).toHaveLength(count))
 
   test('a key is rotated when it is old enough, also if no process ran at that time', async () => {
     const [first] = await kids()
@@ -142,7 +137,7 @@ describe('On schedule', () => {
       action: 'SIGNING_KEY_RETIRED',
       user: { username: 'key rotation' },
     })
-  }, 60_000)
+  })
 })
 
 describe('A second replica', () => {
@@ -160,20 +155,17 @@ describe('A second replica', () => {
       readModels: sqliteReadModels({ path: join(folder, 'read-models.db') }),
       bus: sqliteBus({ path: join(folder, 'messages.db') }),
     }
-    const made = identityService(
-      {
-        ...dependencies,
-        ...stores,
-        eventStore: options.eventStore?.(stores.eventStore) ?? stores.eventStore,
-        encryptionKeys: {
-          ...dependencies.encryptionKeys,
-          ...(options.encryptionKey && plainKey(options.encryptionKey)),
-        },
-        process: { ...dependencies.process, metrics: new Registry(), holder: 'second' },
-        now: identity.now,
+    const made = cheapIdentity({
+      ...dependencies,
+      ...stores,
+      eventStore: options.eventStore?.(stores.eventStore) ?? stores.eventStore,
+      encryptionKeys: {
+        ...dependencies.encryptionKeys,
+        ...(options.encryptionKey && plainKey(options.encryptionKey)),
       },
-      SETTINGS,
-    )
+      process: { ...dependencies.process, metrics: new Registry(), holder: 'second' },
+      now: identity.now,
+    })
     onTestFinished(async () => {
       await made.stop()
       await Promise.all(Object.values(stores).map(store => store.close()))

@@ -1,8 +1,11 @@
 import type { Principal } from '@gantry/contracts'
 import { ANONYMOUS } from '@gantry/service-kit'
-import { type Host, hostService } from '@gantry/service-kit/testing'
+import { type Host, type HostDependencies, hostService } from '@gantry/service-kit/testing'
 import { expect, vi } from 'vitest'
 import { type IdentityService, identityService, type ServiceSettings } from '../app.ts'
+import { hash } from '../password/hashing-thread.ts'
+import { argon2idPasswords } from '../password/password.ts'
+import type { IdentityDependencies } from '../personal-data/personal-data.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const START = '2026-11-21T10:00:00.000Z'
@@ -46,14 +49,26 @@ export const SETTINGS: ServiceSettings = {
   USER_KEY_BACKUP_RETENTION: 30 * 24 * 60 * MINUTE,
 }
 
-/** Identity on embedded stores, with the administrator `admin` and a clock that stands still. */
-export async function hostIdentity(settings: Partial<ServiceSettings> = {}): Promise<IdentityHost> {
+export const CHEAP = { memory: 8, passes: 1, parallelism: 1 }
+const passwords = argon2idPasswords(async hashing => hash(hashing), CHEAP)
+
+/** Identity whose password hashes cost almost nothing. */
+export const cheapIdentity = (
+  dependencies: IdentityDependencies,
+  settings: Partial<ServiceSettings> = {},
+): IdentityService => identityService({ passwords, ...dependencies }, { ...SETTINGS, ...settings })
+
+/**
+ * Identity on embedded stores, with the administrator `admin` and a clock that stands still.
+ * @param adapt replaces dependencies, e.g. by ones that count calls
+ */
+export async function hostIdentity(
+  settings: Partial<ServiceSettings> = {},
+  adapt: (dependencies: HostDependencies) => IdentityDependencies = dependencies => dependencies,
+): Promise<IdentityHost> {
   let time = Date.parse(START)
   const now = () => new Date(time)
-  const host = await hostService(
-    dependencies => identityService(dependencies, { ...SETTINGS, ...settings }),
-    { now },
-  )
+  const host = await hostService(dependencies => cheapIdentity(adapt(dependencies), settings), { now })
   const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { interval: 5 })
   await ready()
   await host.service.ensureAdministrator({ username: 'admin', password: PASSWORD })

@@ -161,16 +161,14 @@ function recording(put: (object: PushedObject) => void = () => {}) {
   return { destination, objects, names: () => objects.map(([name]) => name) }
 }
 
-const eventually = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
-
 test('all records are pushed in consecutive objects, then new ones at each interval', async () => {
   const { destination, names } = recording()
   const { add, start, metrics } = pushes(destination)
   add(7)
   start(50)
-  await eventually(() => expect(names()).toEqual(['p1-p3', 'p4-p6', 'p7-p7']))
+  await vi.waitFor(() => expect(names()).toEqual(['p1-p3', 'p4-p6', 'p7-p7']))
   add(1)
-  await eventually(() => expect(names().at(-1)).toBe('p8-p8'))
+  await vi.waitFor(() => expect(names().at(-1)).toBe('p8-p8'))
   expect(names()).toHaveLength(4)
   expect(await lastSuccess(metrics)).toBeGreaterThan(Date.now() / 1_000 - 60)
   expect(await metrics.metrics()).toContain('gantry_audit_push_interval_seconds 0.05')
@@ -185,12 +183,12 @@ test('a push whose answer is lost is repeated with the same name and content, al
   const { add, start, lines, metrics } = pushes(destination)
   add(2)
   const first = start(3_600_000)
-  await eventually(() => expect(objects).toHaveLength(1))
+  await vi.waitFor(() => expect(objects).toHaveLength(1))
   add(2)
   await first.stop()
   metrics.clear()
   start(3_600_000)
-  await eventually(() => expect(objects).toHaveLength(4))
+  await vi.waitFor(() => expect(objects).toHaveLength(4))
   expect(objects.slice(0, 3)).toEqual([objects[0], objects[0], objects[0]])
   expect(objects.map(([name]) => name).slice(2)).toEqual(['p1-p2', 'p3-p4'])
   expect(lines).toContainEqual(expect.objectContaining({ reason: 'timeout', destination: 'a destination' }))
@@ -202,11 +200,11 @@ test('records that are not projected yet are pushed soon after they are, and not
   const { add, start, lines, setBehind, metrics } = pushes(destination)
   setBehind(true)
   start(3_600_000)
-  await eventually(() => expect(lines).toContainEqual(expect.objectContaining({ reason: 'behind' })))
+  await vi.waitFor(() => expect(lines).toContainEqual(expect.objectContaining({ reason: 'behind' })))
   expect(await lastSuccess(metrics)).toBe(0)
   add(1)
   setBehind(false)
-  await eventually(() => expect(names()).toEqual(['p1-p1']))
+  await vi.waitFor(() => expect(names()).toEqual(['p1-p1']))
 })
 
 const lastSuccess = async (metrics: Registry) =>
@@ -225,18 +223,18 @@ test('a process that has pushed nothing reports the last push that the destinati
   }
   add(1)
   const first = start(3_600_000)
-  await eventually(() => expect(names()).toHaveLength(1))
+  await vi.waitFor(() => expect(names()).toHaveLength(1))
   const second = await restart(first)
-  await eventually(() => expect(names()).toHaveLength(2))
+  await vi.waitFor(() => expect(names()).toHaveLength(2))
   expect(await lastSuccess(metrics)).toBe(0)
   accepts = true
   const third = await restart(second)
-  await eventually(async () => expect(await lastSuccess(metrics)).toBeGreaterThan(0))
+  await vi.waitFor(async () => expect(await lastSuccess(metrics)).toBeGreaterThan(0))
   const succeeded = Date.now() / 1_000
   accepts = false
   add(1)
   await restart(third)
-  await eventually(() => expect(names().at(-1)).toBe('p2-p2'))
+  await vi.waitFor(() => expect(names().at(-1)).toBe('p2-p2'))
   expect(await lastSuccess(metrics)).toBeGreaterThan(succeeded - 60)
   expect(await lastSuccess(metrics)).toBeLessThanOrEqual(succeeded)
 })
