@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import type { Reporter } from 'vitest/node'
-import { scaledTimeout } from './bin/timeouts.mjs'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -41,14 +40,16 @@ export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']
   ['json', { outputFile }],
 ]
 
-/** The settings of all workspaces. The vitest.config.ts of each workspace exports them. */
+/** The settings of all workspaces for `npm test`. The vitest.config.ts of each workspace exports them. */
 export default defineConfig({
   test: {
-    // Only a test that hangs reaches them. The load when a workspace starts says little about that of its tests.
-    testTimeout: scaledTimeout(60_000),
-    hookTimeout: scaledTimeout(60_000),
+    // Only a test that hangs reaches them.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     setupFiles: [join(import.meta.dirname, 'vitest.setup.ts')],
-    expect: { poll: { timeout: scaledTimeout(10_000) } },
+    expect: { poll: { timeout: 30_000 } },
+    // The files of a worker share their modules: loading them for each file took most of the processor time.
+    isolate: false,
     // Set explicitly, because vitest's defaults depend on whether CI is in the environment.
     allowOnly: false,
     update: 'none',

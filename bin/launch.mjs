@@ -1,9 +1,10 @@
 // Installs what is missing, then runs the script on Node 24. The files in this folder run on the host's own Node, see
 // host-node.mjs, and before any package is installed.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCodeOf, runChild } from './child.mjs'
+import { measureEffort } from './effort.mjs'
 import { install } from './install.mjs'
 import { runtime } from './runtime.mjs'
 import { countTests, describeCount, forgetResults } from './tally.mjs'
@@ -36,7 +37,7 @@ const PROGRAMS = {
   release: ['bin/release.mjs'],
 }
 /** Scripts that run the turbo tasks of the same name. */
-const SUITES = ['without-go', 'journeys', 'soak']
+const SUITES = ['journeys', 'soak']
 /** The turbo tasks of other scripts. @type {Record<string, string[]>} */
 const TASKS = { test: ['lint', 'test'], check: ['lint'] }
 /** A larger young generation of V8's heap, because most garbage of a server comes from requests that have just ended. */
@@ -74,12 +75,12 @@ async function runProgram([path = '', ...args]) {
  * @type {(tasks: string[], args: string[]) => Promise<number>}
  */
 async function runTasks(tasks, args) {
-  const all = tasks.includes('test')
-  forgetResults(root, all ? undefined : tasks)
+  const tests = tasks.includes('test')
+  forgetResults(root, tests ? undefined : tasks)
   await install(root, 'tools')
   const node = runtime(root)
   // Journeys are few and long, so their output is shown while they run.
-  const flags = ['--continue=always', `--log-order=${all ? 'grouped' : 'stream'}`]
+  const flags = ['--continue=always', `--log-order=${tests ? 'grouped' : 'stream'}`]
   const coloured = process.stdout.hasColors?.()
   const env = {
     ...environment(node),
@@ -91,14 +92,32 @@ async function runTasks(tasks, args) {
     npm_config_loglevel: 'silent',
   }
   const turbo = [join(root, 'node_modules/turbo/bin/turbo'), 'run', ...tasks, ...flags, ...args]
+  const effortOf = measureEffort()
   const ended = await runChild([node, ...turbo], { cwd: root, env, killAfterMs: 10_000 })
+  const effort = effortOf()
   // turbo exits with 0 when it is stopped.
   const code = ended.signal ? exitCodeOf(ended.signal) : ended.code
   if (tasks.every(task => task === 'lint')) return code
-  const count = countTests(root, tasks.includes('soak') ? tasks : undefined)
-  const lines = describeCount(count, { succeeded: code === 0, all: all && args.length === 0 })
-  console.log(lines.join('\n'))
-  return code
+  const grown = tests && args.length === 0 && effort ? excessOf(effort) : undefined
+  const succeeded = code === 0 && grown === undefined
+  const count = countTests(root, tasks)
+  if (effort)
+    console.log(`Processor time: ${Math.round(effort.seconds)} s, ${Math.round(effort.loops)} loops.`)
+  if (grown) console.log(grown)
+  console.log(describeCount(count, { succeeded, all: args.length === 0 }).join('\n'))
+  return code || Number(!succeeded)
+}
+
+/**
+ * Compares the processor time of all tests with the recorded one. The unit is a loop of the same run.
+ * @param {{ loops: number }} effort
+ * @returns {string | undefined} what to do when it grew
+ */
+function excessOf({ loops }) {
+  const file = 'test/architecture/ratchet.json'
+  const { most } = JSON.parse(readFileSync(join(root, file), 'utf8')).processorTime
+  if (loops <= most) return undefined
+  return `The tests took more than the recorded ${most} loops: do with less, or raise it in ${file} and say why.`
 }
 
 /**

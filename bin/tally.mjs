@@ -1,5 +1,5 @@
 // Counts the test results that the workspaces have left in their .cache folders. As a program it prints one plain line with
-// the count of the last `npm test` and of the journeys and the tests without Go that were run since.
+// the count of the last `npm test` and of the journeys that were run since.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,22 +7,23 @@ import { stripVTControlCharacters } from 'node:util'
 
 /**
  * @typedef {{ fullName: string, status: string, failureMessages?: string[], meta?: { skipped?: string } }} Test
- * @typedef {{ name: string, status: string, message?: string, assertionResults: Test[] }} TestFile
+ * @typedef {{ name: string, status: string, message?: string, startTime?: number, endTime?: number, assertionResults: Test[] }} TestFile
  * @typedef {{ testResults: TestFile[] }} Report the output of vitest's json reporter
- * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, silent: string[] }} Count
+ * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, slow: { path: string, seconds: number }[], silent: string[] }} Count
  *   `failures` are the names of the failed tests with the first line of the reason, `reasons` the number of skipped tests
- *   by file and reason, `silent` the workspaces where no test was run
+ *   by file and reason, `slow` the files with their duration, the slowest first, `silent` the workspaces where no test was
+ *   run
  */
 
 /**
  * The file with the results of a task of a workspace.
  * @param {string} folder of a workspace
- * @param {string} task `test`, `without-go`, `journeys` or `soak`
+ * @param {string} task `test`, `journeys` or `soak`
  */
 const resultsFile = (folder, task) => join(folder, '.cache', task === 'test' ? 'tests.json' : `${task}.json`)
 
 /** The tasks whose results are counted by default. */
-const counted = ['test', 'without-go', 'journeys']
+const counted = ['test', 'journeys']
 
 /**
  * Removes the results of earlier runs, so that they are not counted again.
@@ -38,19 +39,20 @@ export function forgetResults(root, tasks = counted) {
  * Counts the results of all workspaces. A test file that could not be loaded or that defines no test counts as one failed
  * test.
  * @param {string} root
- * @param {string[]} tasks the counted tasks; every workspace is expected to have results of `test`
+ * @param {string[]} tasks the counted tasks; a workspace with a script of that name is expected to have results
  * @returns {Count}
  */
 export function countTests(root, tasks = counted) {
   /** @type {Count} */
-  const count = { passed: 0, failed: 0, skipped: 0, failures: [], reasons: new Map(), silent: [] }
+  const count = { passed: 0, failed: 0, skipped: 0, failures: [], reasons: new Map(), slow: [], silent: [] }
   for (const folder of workspaces(root)) {
     for (const task of tasks) {
       const report = reportOf(resultsFile(join(root, folder), task))
-      if (task === 'test' && report.testResults.length === 0) count.silent.push(folder)
-      addReport(count, { folder, task, report })
+      if (report.testResults.length === 0 && hasScript(root, folder, task)) count.silent.push(folder)
+      addReport(count, folder, report)
     }
   }
+  count.slow.sort((a, b) => b.seconds - a.seconds)
   return count
 }
 
@@ -60,15 +62,12 @@ export function countTests(root, tasks = counted) {
  */
 const reportOf = file => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { testResults: [] })
 
-/**
- * @param {Count} count
- * @param {{ folder: string, task: string, report: Report }} of
- */
-function addReport(count, { folder, task, report }) {
+/** @type {(count: Count, folder: string, report: Report) => void} */
+function addReport(count, folder, report) {
   for (const file of report.testResults) {
-    // Two tasks may have run the same file.
-    const origin = task === 'without-go' ? ' (without Go)' : ''
-    const path = file.name.slice(file.name.indexOf(`${folder}/`)) + origin
+    const path = file.name.slice(file.name.indexOf(`${folder}/`))
+    const { startTime = 0, endTime = startTime } = file
+    count.slow.push({ path, seconds: (endTime - startTime) / 1_000 })
     const failed = file.assertionResults.filter(test => test.status === 'failed')
     const passed = file.assertionResults.filter(test => test.status === 'passed')
     const skipped = file.assertionResults.filter(test => !failed.includes(test) && !passed.includes(test))
@@ -98,8 +97,11 @@ function reasonOf({ failureMessages: [message] = [] }) {
   return line ? ` (${line})` : ''
 }
 
+/** How many of the slowest files are named. */
+const NAMED = 8
+
 /**
- * Describes the count for people: the reasons of skipped tests, the failed tests, and the count.
+ * Describes the count for people: the slowest files, the reasons of skipped tests, the failed tests, and the count.
  * @param {Count} count
  * @param {object} run
  * @param {boolean} run.succeeded whether everything succeeded, including checks
@@ -107,7 +109,8 @@ function reasonOf({ failureMessages: [message] = [] }) {
  * @returns {string[]} lines
  */
 export function describeCount(count, { succeeded, all }) {
-  const lines = [...count.reasons].map(([reason, number]) => `SKIPPED ${number} of ${reason}`)
+  const lines = count.slow.slice(0, NAMED).map(({ path, seconds }) => `SLOW ${seconds.toFixed(1)} s ${path}`)
+  lines.push(...[...count.reasons].map(([reason, number]) => `SKIPPED ${number} of ${reason}`))
   lines.push(...count.failures.map(failure => `FAILED ${failure}`))
   if (!succeeded && all && count.silent.length > 0)
     lines.push(`No tests were run in ${count.silent.join(', ')}`)
@@ -121,19 +124,19 @@ const plainLine = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 
 /**
- * The workspaces with a test script.
+ * The folders of all workspaces.
  * @param {string} root
  * @returns {string[]} such as `packages/contracts`
  */
-function workspaces(root) {
-  return ['packages', 'services', 'test']
+const workspaces = root =>
+  ['packages', 'services', 'test']
     .filter(group => existsSync(join(root, group)))
     .flatMap(group => readdirSync(join(root, group)).map(name => `${group}/${name}`))
-    .filter(folder => {
-      const file = join(root, folder, 'package.json')
-      return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).scripts?.test !== undefined
-    })
-}
+    .filter(folder => existsSync(join(root, folder, 'package.json')))
+
+/** @type {(root: string, folder: string, script: string) => boolean} */
+const hasScript = (root, folder, script) =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).scripts?.[script] !== undefined
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   console.log(plainLine(countTests(dirname(dirname(fileURLToPath(import.meta.url))))))

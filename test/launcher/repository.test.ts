@@ -1,19 +1,26 @@
 import { globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
-const json = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const json = (path: string) => JSON.parse(read(path))
 const workspaces = globSync('{packages,services,test}/*/package.json', { cwd: root }).map(dirname).sort()
-const tested = workspaces.filter(workspace => json(`${workspace}/package.json`).scripts?.test !== undefined)
+const withScript = (script: string) =>
+  workspaces.filter(workspace => json(`${workspace}/package.json`).scripts?.[script] !== undefined)
+const tested = withScript('test')
 
 describe('every workspace with tests', () => {
-  test.each(tested)('%s runs its tests with the shared settings', workspace => {
-    expect(json(`${workspace}/package.json`).scripts.test).toBe('vitest run')
-    expect(readFileSync(join(root, workspace, 'vitest.config.ts'), 'utf8')).toContain(
-      "'../../vitest.config.ts'",
-    )
-  })
+  test.each(workspaces.filter(workspace => /\bvitest run/.test(read(`${workspace}/package.json`))))(
+    '%s runs them with the shared settings',
+    workspace => {
+      const { test = 'vitest run', journeys } = json(`${workspace}/package.json`).scripts
+      expect(test).toBe('vitest run')
+      if (journeys) expect(journeys).toBe('vitest run --config vitest.journeys.config.ts')
+      for (const config of globSync(`${workspace}/vitest*.config.ts`, { cwd: root }))
+        expect(read(config)).toMatch(/'(\.\.\/\.\.|\.)\/vitest(\.journeys)?\.config\.ts'/)
+    },
+  )
 
   test('is in the lockfile', () => {
     expect(workspaces.filter(workspace => !json('package-lock.json').packages[workspace])).toEqual([])
@@ -36,60 +43,28 @@ describe('every workspace with tests', () => {
   })
 })
 
-test('servers and programs are installed before the tests that start them, outside their time limits', () => {
+test('servers and programs are installed before the journeys that start them, outside their time limits', () => {
   const { tasks } = json('turbo.json')
-  const starting = tested.filter(workspace =>
+  const starting = withScript('journeys').filter(workspace =>
     globSync(`${workspace}/**/*.ts`, { cwd: root, exclude: ['**/node_modules/**'] }).some(file =>
-      /\b(goProgram|chartsProgram|find(Nats|Mongo|S3|Promtool))\(|startCluster\(/.test(
-        readFileSync(join(root, file), 'utf8'),
-      ),
+      /\b(goProgram|chartsProgram|find(Nats|Mongo|S3|Promtool))\(|startCluster\(/.test(read(file)),
     ),
   )
   const missing = starting
-    .map(workspace => `${json(`${workspace}/package.json`).name}#test`)
-    .filter(
-      task => !tasks[task]?.dependsOn?.some((name: string) => /^(@gantry\/engines#)?programs$/.test(name)),
-    )
+    .map(workspace => tasks[`${json(`${workspace}/package.json`).name}#journeys`] ?? tasks.journeys)
+    .filter(task => !task.dependsOn.some((name: string) => /^(@gantry\/engines#)?programs$/.test(name)))
   expect(starting).toContain('test/cluster')
   expect(missing).toEqual([])
 })
 
-describe('a test file that uses servers or Go', () => {
-  /** Files whose result does not depend on Go, or which take too long, with the reason. */
-  const leftOut = {
-    'test/cluster/stop.test.ts': 'provides its own go',
-    'test/engines/find-nats.test.ts': 'provides its own go',
-    'test/cluster/notifier.test.ts':
-      'takes minutes; only NATS differs, on which nats.test.ts has the same faults',
-    'test/engines/event-store-faults.test.ts': 'compiles nothing with Go',
-    'test/engines/event-store.test.ts': 'compiles nothing with Go',
-    'test/engines/nats-credentials.test.ts': 'also runs on the NATS of Debian when Go is available',
-    'test/engines/nats.test.ts': 'also runs on the NATS of Debian when Go is available',
-    'test/engines/replay.test.ts': 'publishes only, which nats.test.ts does on the NATS of Debian too',
-    'test/engines/relay.test.ts': 'also runs on the NATS of Debian when Go is available',
-  }
-  const looking = ['engines', 'cluster', 'faults'].flatMap(workspace =>
-    globSync(`test/${workspace}/*.test.ts`, { cwd: root }).filter(file =>
-      /\bfind(Nats|Mongo|EventStore)|startCluster|dirname, 'src\/main|'go'/.test(
-        readFileSync(join(root, file), 'utf8'),
-      ),
-    ),
-  )
-
-  test.each(looking)('%s also runs without Go, or is left out for a reason', file => {
-    const config = readFileSync(join(root, dirname(file), 'vitest.without-go.config.ts'), 'utf8')
-    expect(config.includes(`'${basename(file)}'`)).toBe(!(file in leftOut))
-  })
-})
-
 describe('tests that start processes', () => {
   // These tests run faulty test files on purpose.
-  const testsOfThis = ['test/launcher/orphans.test.ts', 'test/launcher/settings-of-tests.test.ts']
+  const testsOfThis = ['test/launcher/orphans.journey.ts', 'test/launcher/settings-of-tests.journey.ts']
   // The service ends this process itself.
   const product = ['services/standalone/src/console-build.ts']
   const texts = globSync('{packages,services,test}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })
     .filter(file => ![...testsOfThis, ...product].includes(file))
-    .map(file => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+    .map(file => ({ file, text: read(file) }))
   const filesThat = (pattern: RegExp) =>
     texts.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
 
@@ -116,9 +91,7 @@ describe('a cached test run', () => {
     ])
     const sources = globSync('**/*.ts', { cwd: join(root, workspace), exclude: ['node_modules'] })
     const imported = sources.flatMap(source =>
-      [...readFileSync(join(root, workspace, source), 'utf8').matchAll(/\bfrom '(@gantry\/[\w-]+)/g)].map(
-        match => match[1],
-      ),
+      [...read(join(workspace, source)).matchAll(/\bfrom '(@gantry\/[\w-]+)/g)].map(match => match[1]),
     )
 
     expect(imported.filter(other => !declared.has(other))).toEqual([])

@@ -5,6 +5,8 @@ import { project } from './project.ts'
 const file = (name: string, status: string, ...statuses: string[]) => ({
   name,
   status,
+  startTime: 1_000,
+  endTime: 1_500,
   assertionResults: statuses.map((status, index) => ({ fullName: `story ${index + 1}`, status })),
 })
 
@@ -14,6 +16,7 @@ function tested() {
   for (const folder of ['packages/ledger', 'services/catalog', 'test/journeys']) {
     write(`${folder}/package.json`, { scripts: { test: 'vitest run' } })
   }
+  write('packages/ledger/package.json', { scripts: { test: 'vitest run', journeys: 'vitest run' } })
   write('packages/unused/package.json', {})
   write('packages/ledger/.cache/tests.json', {
     testResults: [
@@ -21,11 +24,13 @@ function tested() {
       file(`${root}/packages/ledger/src/page.test.ts`, 'passed', 'passed', 'todo'),
     ],
   })
-  write('packages/ledger/.cache/without-go.json', {
+  write('packages/ledger/.cache/journeys.json', {
     testResults: [
       {
-        name: `${root}/packages/ledger/src/book.test.ts`,
+        name: `${root}/packages/ledger/journeys/far.journey.ts`,
         status: 'failed',
+        startTime: 1_000,
+        endTime: 4_000,
         assertionResults: [
           {
             fullName: 'story 1',
@@ -36,11 +41,8 @@ function tested() {
           { fullName: 'story 3', status: 'skipped', meta: { skipped: 'needs ink' } },
         ],
       },
-      file(`${root}/packages/ledger/src/empty.test.ts`, 'passed'),
+      file(`${root}/packages/ledger/journeys/empty.journey.ts`, 'passed'),
     ],
-  })
-  write('packages/ledger/.cache/journeys.json', {
-    testResults: [file(`${root}/packages/ledger/journeys/far.journey.ts`, 'passed', 'passed')],
   })
   write('services/catalog/.cache/tests.json', {
     testResults: [file(`${root}/services/catalog/src/api.test.ts`, 'failed')],
@@ -51,40 +53,47 @@ function tested() {
 describe('the count of tests', () => {
   test('adds up the workspaces and counts a file that cannot be loaded or has no test as one failure', () => {
     expect(countTests(tested())).toEqual({
-      passed: 3,
+      passed: 2,
       failed: 4,
       skipped: 4,
       failures: [
         'packages/ledger/src/book.test.ts: story 2',
-        'packages/ledger/src/book.test.ts (without Go): story 1 (Error: no ink)',
-        'packages/ledger/src/empty.test.ts (without Go): defines no test',
+        'packages/ledger/journeys/far.journey.ts: story 1 (Error: no ink)',
+        'packages/ledger/journeys/empty.journey.ts: defines no test',
         'services/catalog/src/api.test.ts: could not be run',
       ],
       reasons: new Map([
         ['packages/ledger/src/book.test.ts: no reason is given', 1],
         ['packages/ledger/src/page.test.ts: no reason is given', 1],
-        ['packages/ledger/src/book.test.ts (without Go): needs ink', 2],
+        ['packages/ledger/journeys/far.journey.ts: needs ink', 2],
       ]),
+      slow: [
+        { path: 'packages/ledger/journeys/far.journey.ts', seconds: 3 },
+        { path: 'packages/ledger/src/book.test.ts', seconds: 0.5 },
+        { path: 'packages/ledger/src/page.test.ts', seconds: 0.5 },
+        { path: 'packages/ledger/journeys/empty.journey.ts', seconds: 0.5 },
+        { path: 'services/catalog/src/api.test.ts', seconds: 0.5 },
+      ],
       silent: ['test/journeys'],
     })
   })
 
-  test('names failed, skipped and missing tests', () => {
-    expect(describeCount(countTests(tested()), { succeeded: false, all: true })).toEqual([
+  test('names slow, failed, skipped and missing tests', () => {
+    expect(describeCount(countTests(tested(), ['test']), { succeeded: false, all: true })).toEqual([
+      'SLOW 0.5 s packages/ledger/src/book.test.ts',
+      'SLOW 0.5 s packages/ledger/src/page.test.ts',
+      'SLOW 0.5 s services/catalog/src/api.test.ts',
       'SKIPPED 1 of packages/ledger/src/book.test.ts: no reason is given',
       'SKIPPED 1 of packages/ledger/src/page.test.ts: no reason is given',
-      'SKIPPED 2 of packages/ledger/src/book.test.ts (without Go): needs ink',
       'FAILED packages/ledger/src/book.test.ts: story 2',
-      'FAILED packages/ledger/src/book.test.ts (without Go): story 1 (Error: no ink)',
-      'FAILED packages/ledger/src/empty.test.ts (without Go): defines no test',
       'FAILED services/catalog/src/api.test.ts: could not be run',
       'No tests were run in test/journeys',
-      'Tests: 3 passed, 4 failed, 4 skipped.',
+      'Tests: 2 passed, 2 failed, 2 skipped.',
     ])
   })
 
   test('does not report a failed check as a success', () => {
-    const count = { passed: 5, failed: 0, skipped: 0, failures: [], reasons: new Map(), silent: [] }
+    const count = { passed: 5, failed: 0, skipped: 0, failures: [], reasons: new Map(), slow: [], silent: [] }
 
     expect(describeCount(count, { succeeded: false, all: true })).toEqual([
       'Not everything succeeded: what failed is named above.',

@@ -13,16 +13,13 @@ function service(source: string) {
 }
 
 describe('the launched program', () => {
-  test('passes its exit code to the launcher', async () => {
-    expect(await service('process.exit(3)').launch(['start']).ended).toBe(3)
-  })
-
-  test('is that of the commands without a script, and for --help', async () => {
-    const tiny = project()
+  test('is chosen by the script and passes its exit code to the launcher', async () => {
+    const tiny = service('process.exit(3)')
     tiny.write('packages/operations/src/main.ts', "console.log('commands', ...process.argv.slice(2))")
-    expect(await tiny.launch([]).ended).toBe(0)
-    const run = tiny.launch(['--help'])
-    expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/^commands --help$/m)])
+    expect(await tiny.launch(['start']).ended).toBe(3)
+    const [help, named] = [tiny.launch(['--help']), tiny.launch(['service', 'catalog', '--port', '8082'])]
+    expect([await help.ended, help.output()]).toEqual([0, expect.stringMatching(/^commands --help$/m)])
+    expect([await named.ended, named.output()]).toEqual([0, expect.stringContaining('with --port 8082')])
   })
 
   test('makes the launcher exit with 128 and the signal number when a signal kills it', async () => {
@@ -35,7 +32,7 @@ describe('the launched program', () => {
       setInterval(() => {}, 1000)
       console.log('ready')
     `).launch(['start'])
-    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 60_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'))
     run.child.kill('SIGTERM')
 
     expect(await run.ended).toBe(0)
@@ -50,7 +47,7 @@ describe('the launched program', () => {
       "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000); console.log('ready')",
     )
     const run = tiny.launch(['journeys'])
-    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 60_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'))
     run.child.kill('SIGTERM')
 
     expect(await run.ended).toBe(143)
@@ -67,19 +64,12 @@ describe('the launched program', () => {
       setInterval(() => {}, 1000)
       console.log('ready')
     `).launch(['start'])
-    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 60_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'))
     run.child.kill('SIGINT')
     await vi.waitFor(() => expect(run.output()).toContain('interrupted'))
     run.child.kill('SIGINT')
 
     expect(await run.ended).toBe(1)
-  })
-
-  test('is selected by name for scripts that take a service', async () => {
-    const run = service('').launch(['service', 'catalog', '--port', '8082'])
-
-    expect(await run.ended).toBe(0)
-    expect(run.output()).toContain('catalog with --port 8082')
   })
 
   test('finds Node 24 as `node`, whatever the PATH', async () => {

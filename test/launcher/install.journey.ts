@@ -4,61 +4,37 @@ import { describe, expect, test, vi } from 'vitest'
 import { project } from './project.ts'
 import { registry } from './registry.ts'
 
-const limit = { timeout: 60_000, interval: 50 }
-
 describe('an install', () => {
-  test('installs the packages of the lockfile, reports it, and starts the service', async () => {
-    const tiny = project(await registry())
-    const run = tiny.launch(['start', '--port', '8081'])
-
-    expect(await run.ended).toBe(0)
-    expect(run.output()).toContain('Installing: nothing is installed yet.')
-    expect(run.output()).toMatch(/^added 1 package in /m)
-    expect(run.output()).toContain('started with --build-console --port 8081')
-    expect(existsSync(join(tiny.root, 'node_modules/crate/package.json'))).toBe(true)
-  })
-
-  test('runs only once', async () => {
+  test('is made once, and again for another lockfile and for node_modules of another platform', async () => {
     const open = await registry()
     const tiny = project(open)
-    await tiny.launch(['start']).ended
+    const path = (name: string) => join(tiny.root, name)
+    const start = async () => {
+      const run = tiny.launch(['start', '--port', '8081'])
+      expect([await run.ended, run.output()]).toEqual([0, expect.stringContaining('started with')])
+      return run.output()
+    }
+
+    const first = await start()
+    expect(first).toContain('Installing: nothing is installed yet.')
+    expect(first).toMatch(/^added 1 package in /m)
+    expect(existsSync(path('node_modules/crate/package.json'))).toBe(true)
     const requests = open.requests()
-
-    const again = tiny.launch(['start'])
-
-    expect(await again.ended).toBe(0)
-    expect(again.output()).toBe('started with --build-console\n')
+    expect(await start()).toBe('started with --build-console --port 8081\n')
     expect(open.requests()).toBe(requests)
-  })
 
-  test('runs again when the lockfile has changed', async () => {
-    const tiny = project(await registry())
-    await tiny.launch(['start']).ended
-    tiny.write('package-lock.json', `${readFileSync(join(tiny.root, 'package-lock.json'), 'utf8')}\n`)
-
-    const again = tiny.launch(['start'])
-
-    expect(await again.ended).toBe(0)
-    expect(again.output()).toContain('Installing: package-lock.json has changed.')
-  })
-
-  test('runs again when node_modules is from another platform', async () => {
-    const tiny = project(await registry())
-    await tiny.launch(['start']).ended
-    const stamp = join(tiny.root, 'node_modules/.gantry-installed')
-    tiny.write('node_modules/.gantry-installed', readFileSync(stamp, 'utf8').replace(/^\S+/, 'sunos-sparc'))
-
-    const again = tiny.launch(['start'])
-
-    expect(await again.ended).toBe(0)
-    expect(again.output()).toContain('node_modules is from another platform, sunos-sparc')
+    tiny.write('package-lock.json', `${readFileSync(path('package-lock.json'), 'utf8')}\n`)
+    expect(await start()).toContain('Installing: package-lock.json has changed.')
+    const stamp = 'node_modules/.gantry-installed'
+    tiny.write(stamp, readFileSync(path(stamp), 'utf8').replace(/^\S+/, 'sunos-sparc'))
+    expect(await start()).toContain('node_modules is from another platform, sunos-sparc')
   })
 
   test('that was interrupted by Ctrl-C is repeated by the next run', async () => {
     const closed = await registry({ opened: false })
     const tiny = project(closed)
     const first = tiny.launch(['start'])
-    await vi.waitFor(() => expect(closed.requests()).toBe(1), limit)
+    await vi.waitFor(() => expect(closed.requests()).toBe(1))
     first.child.kill('SIGINT')
 
     expect(await first.ended).toBe(130)
@@ -75,9 +51,9 @@ describe('an install', () => {
     const closed = await registry({ opened: false })
     const tiny = project(closed)
     const first = tiny.launch(['start', 'first'])
-    await vi.waitFor(() => expect(closed.requests()).toBe(1), limit)
+    await vi.waitFor(() => expect(closed.requests()).toBe(1))
     const second = tiny.launch(['start', 'second'])
-    await vi.waitFor(() => expect(second.output()).toContain('Another run is installing here'), limit)
+    await vi.waitFor(() => expect(second.output()).toContain('Another run is installing here'))
     closed.open()
 
     expect(await Promise.all([first.ended, second.ended])).toEqual([0, 0])
@@ -98,8 +74,7 @@ describe('an install', () => {
   })
 })
 
-// Each test runs npm several times.
-describe('the test tools', { timeout: 120_000 }, () => {
+describe('the test tools', () => {
   const nothing = 'nothing is installed yet'
   const withTools = async () => {
     const open = await registry()
@@ -114,9 +89,11 @@ describe('the test tools', { timeout: 120_000 }, () => {
     return { ...tiny, has, run }
   }
 
-  test('are left out by `start`, and added for scripts that need them without changing other packages', async () => {
+  test('are left out by `start` and `demo`, and added for other scripts without changing other packages', async () => {
     const { root, write, has, run } = await withTools()
-    expect(await run('start')).toContain(`Installing: ${nothing}.`)
+    write('test/demo/src/main.ts', "console.log('demo started')\n")
+    expect(await run('demo')).toContain(`Installing: ${nothing}.`)
+    expect(await run('start')).toBe('started with --build-console\n')
     expect([has('crate/package.json'), has('tool')]).toEqual([true, false])
 
     write('node_modules/crate/open.js', 'opened by a running service')
@@ -130,26 +107,8 @@ describe('the test tools', { timeout: 120_000 }, () => {
     expect(added).toMatch(/^added 1 package in \S+\ncluster started\n$/m)
     expect([has('tool/package.json'), has('crate/open.js')]).toEqual([true, true])
     expect(state()).toEqual(before)
-
     expect(await run('start')).toBe('started with --build-console\n')
     expect(await run('cluster')).toBe('cluster started\n')
-  })
-
-  test('are left out by `demo` and `receiver`, which run beside a service', async () => {
-    const { write, has, run } = await withTools()
-    for (const name of ['main', 'receiver'])
-      write(`test/demo/src/${name}.ts`, "console.log('demo started')\n")
-    expect(await run('demo')).toContain(`Installing: ${nothing}.`)
-    expect(await run('receiver')).toBe('demo started\n')
-    expect(has('tool')).toBe(false)
-  })
-
-  test('are installed with the other packages when nothing is installed', async () => {
-    const { run } = await withTools()
-    const installed = await run('cluster')
-    expect(installed).toContain(`Installing: ${nothing}.`)
-    expect(installed).toMatch(/^added 2 packages in /m)
-    expect(await run('start')).toBe('started with --build-console\n')
   })
 
   test('are added once for concurrent launches, none of which disturbs another', async () => {
@@ -161,18 +120,14 @@ describe('the test tools', { timeout: 120_000 }, () => {
     expect(await run('cluster')).toBe('cluster started\n')
   })
 
-  test('are not needed by `start`, which works when they cannot be installed', async () => {
-    const { launch, run } = await withTools()
+  test('are added again when an addition failed or left them incomplete; `start` works without them', async () => {
+    const { write, has, launch, run } = await withTools()
     await run('start')
     const failing = launch(['cluster'], { npm_config_registry: 'http://127.0.0.1:1' })
     expect(await failing.ended).toBe(1)
     expect(failing.output()).toContain('Cannot install: npm install failed.')
     expect(await run('start')).toBe('started with --build-console\n')
-  })
 
-  test('are added again when an interrupted addition has left them incomplete', async () => {
-    const { write, has, run } = await withTools()
-    await run('start')
     write('node_modules/tool/package.json', { name: 'tool', version: '1.0.0' })
     write('node_modules/tool/half.js', 'cut sho')
     await run('cluster')
@@ -191,27 +146,6 @@ describe('a failure has a clear message and a non-zero exit code when', () => {
     expect(run.output()).toMatch(
       /\nCannot install: npm ci failed\.\nCheck the disk, the network, the proxy \(npm config get proxy\) and the registry .*\n$/,
     )
-  })
-
-  test('the registry returns another package than the locked one', async () => {
-    const open = await registry()
-    const run = project({ ...open, integrity: `sha512-${'A'.repeat(86)}==` }).launch(['start'])
-
-    expect(await run.ended).toBe(1)
-    expect(run.output()).toMatch(/^npm error code EINTEGRITY$.*^Cannot install: npm ci failed\.$/ms)
-  })
-
-  test('the lockfile lacks a dependency', async () => {
-    const tiny = project(await registry())
-    tiny.write('package.json', {
-      name: 'tiny',
-      version: '1.0.0',
-      dependencies: { crate: '1.0.0', other: '1.0.0' },
-    })
-    const run = tiny.launch(['start'])
-
-    expect(await run.ended).toBe(1)
-    expect(run.output()).toMatch(/package-lock\.json.*in sync.*^Cannot install: npm ci failed\.$/ms)
   })
 
   test('the folder cannot hold an install', async () => {

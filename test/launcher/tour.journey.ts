@@ -1,67 +1,20 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { whyInstall } from '../../bin/install.mjs'
-import { endsWithParent } from '../../bin/orphans.mjs'
+import { ROOT, terminal } from './terminal.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 /** The password shown in the README, which readers replace by that of their first start. */
 const SHOWN = '8yvhy-b7wn3-cwjk6-hc33f'
-/** A terminal without output for this time has failed. On a busy machine the demo takes minutes. */
-const silentMs = 180_000
 
 /** The commands of the tour in the README, one text per block. */
 async function tour(): Promise<string[]> {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
   const [, section = ''] = /\n## Tour\n(.*?)\n## /s.exec(readme) ?? []
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
-}
-
-/** A shell that runs blocks of commands in order, and collects the output of all its programs. */
-function terminal(env: NodeJS.ProcessEnv) {
-  const shell = endsWithParent(
-    spawn('sh', [], { cwd: ROOT, env: { ...process.env, ...env }, detached: true }),
-  )
-  let output = ''
-  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (output += chunk))
-  onTestFinished(() => endAll(shell))
-  let blocks = 0
-  const type = (block: string) => void shell.stdin.write(block)
-  /** Waits for a match in the output after a position. */
-  const until = async (pattern: RegExp, from = 0): Promise<RegExpExecArray> => {
-    for (let seen = -1, since = 0; ; await pause(50)) {
-      const found = pattern.exec(output.slice(from))
-      if (found) return found
-      if (output.length !== seen) [seen, since] = [output.length, performance.now()]
-      if (performance.now() - since > silentMs)
-        throw new Error(`no match for ${pattern} in the output: ${output.slice(from)}`)
-    }
-  }
-  /** Runs a block to its end. @returns the output of the block */
-  const run = async (block: string): Promise<string> => {
-    const from = output.length
-    const end = `--- block ${blocks++} ended`
-    type(`${block}echo '${end}'\n`)
-    await until(new RegExp(`${end}\n`), from)
-    return output.slice(from).split(end)[0] ?? ''
-  }
-  return { type, until, run }
-}
-
-/** Stops a shell and the processes of its group. */
-async function endAll(shell: ChildProcess): Promise<void> {
-  const closed = shell.exitCode === null && shell.signalCode === null ? once(shell, 'close') : undefined
-  try {
-    process.kill(-(shell.pid ?? 0), 'SIGTERM')
-  } catch {
-    // The shell has exited already.
-  }
-  await closed
 }
 
 /** The lines of an output that are JSON. */
@@ -71,7 +24,7 @@ const answers = (text: string) =>
     .filter(line => line.startsWith('{'))
     .map(line => JSON.parse(line))
 
-test('the tour of the README works as written', { timeout: 1_200_000 }, async ({ skip }) => {
+test('the tour of the README works as written', async ({ skip }) => {
   const curl = spawnSync('curl', ['--version']).status === 0
   skip(!curl && !process.env.CI, 'the tour needs curl, which is not on the PATH')
   // Otherwise `npm start` would install packages that the running tests use.

@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
-import { scaledTimeout } from '../../bin/timeouts.mjs'
 import { project } from './project.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -33,13 +32,12 @@ const isRunning = (pid: number) => {
 
 /** Waits for the pids in the output, calls `end`, and expects that all processes exit. */
 async function expectEnd(output: () => string, end: () => void) {
-  const soon = { timeout: scaledTimeout(10_000), interval: 20 }
-  await vi.waitFor(() => expect(pidsIn(output()), output()).toHaveLength(4), soon)
+  await vi.waitFor(() => expect(pidsIn(output()), output()).toHaveLength(4))
   const pids = pidsIn(output())
   onTestFinished(() => pids.filter(isRunning).forEach(pid => void process.kill(pid, 'SIGKILL')))
   expect(pids.filter(isRunning)).toEqual(pids)
   end()
-  await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), soon)
+  await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]))
 }
 
 function collected(child: ReturnType<typeof spawn>) {

@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { ROOT } from './planted-project.ts'
+
+/** The source files of the product that a change and its event enter in one process, ports included, in alphabetical order. */
+export interface EnteredFiles {
+  /** Between the request `POST /apis` and its response. */
+  readonly command: readonly string[]
+  /** Between that request and the request that delivers its event to a webhook. */
+  readonly event: readonly string[]
+}
+
+/** A file counts if every round enters it, so that work which happens to coincide does not count. */
+const ROUNDS = 12
+/** What each append wakes beside both ways: the projectors of all services, and what renews leases and measures. */
+const BESIDE =
+  /^services\/identity\/|^packages\/audit-proofs\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|responders|broadcasts|host-clock|service-parts)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/resources\.ts$/
+/** What an append wakes beside the request: the relay and, with its messages, other services. */
+const WOKEN =
+  /^services\/(notifier|media)\/|^packages\/messaging\/|\/bus[./]|\/(public-events|subjects)\.ts$|\/(relay|reactor|replay)\.ts$/
+
+interface Round {
+  readonly command: ReadonlySet<string>
+  readonly event: ReadonlySet<string>
+}
+
+/** Counts with the precise coverage of V8: a file counts if a function in it was called. */
+export async function enteredFiles(): Promise<EnteredFiles> {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-entered-'))
+  const service = await startServiceProcess(folder, { NODE_OPTIONS: '--inspect=127.0.0.1:0' })
+  const receiver = createServer((request, response) => request.resume().on('end', () => response.end()))
+  try {
+    await once(receiver.listen(0, '127.0.0.1'), 'listening')
+    const coverage = await coverageOf(service)
+    const { port } = receiver.address() as AddressInfo
+    const webhook = {
+      displayName: 'traced',
+      url: `http://127.0.0.1:${port}/`,
+      active: true,
+      eventTypes: ['API_CREATED'],
+    }
+    await post(service, '/webhooks', webhook)
+    const rounds: Round[] = []
+    for (let number = 0; number <= ROUNDS; number++) {
+      await coverage.take()
+      const received = once(receiver, 'request')
+      await post(service, '/apis', {
+        name: `traced-${number}`,
+        displayName: 'Traced',
+        status: 'ACTIVE',
+        tags: [],
+      })
+      const command = await coverage.take()
+      await received
+      rounds.push({ command, event: new Set([...command, ...(await coverage.take())]) })
+    }
+    // The first round enters what only the first request of a process needs.
+    const [first, ...others] = rounds.map(({ command }) => command).slice(1)
+    const [firstEvent, ...otherEvents] = rounds.map(({ event }) => event).slice(1)
+    return {
+      command: inAll(first, others).filter(path => !BESIDE.test(path) && !WOKEN.test(path)),
+      event: inAll(firstEvent, otherEvents).filter(path => !BESIDE.test(path)),
+    }
+  } finally {
+    receiver.close()
+    await service.kill()
+    await rm(folder, { recursive: true })
+  }
+}
+
+const inAll = (first: ReadonlySet<string> = new Set(), others: readonly ReadonlySet<string>[]) =>
+  [...first].filter(path => others.every(other => other.has(path))).sort()
+
+async function post({ url, authorization }: ServiceProcess, path: string, body: object): Promise<void> {
+  const headers = { authorization, 'content-type': 'application/json' }
+  const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  await answer.arrayBuffer()
+}
+
+interface Script {
+  url: string
+  functions: { ranges: { count: number }[] }[]
+}
+
+/** Connects to the inspector of a process. `take` tells the files that were entered since it was called last. */
+async function coverageOf(service: ServiceProcess) {
+  const [, address = ''] = /Debugger listening on (ws:\S+)/.exec(service.output()) ?? []
+  const socket = new WebSocket(address)
+  await once(socket, 'open')
+  let id = 0
+  const call = async (method: string, params = {}) => {
+    const answered = once(socket, 'message')
+    socket.send(JSON.stringify({ id: ++id, method, params }))
+    const [{ data }] = (await answered) as [MessageEvent<string>]
+    return (JSON.parse(data) as { result: { result?: Script[] } }).result
+  }
+  await call('Profiler.enable')
+  await call('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  const take = async (): Promise<ReadonlySet<string>> => {
+    const { result = [] } = await call('Profiler.takePreciseCoverage')
+    const entered = result.filter(({ url, functions }) => url.startsWith('file:') && wasCalled(functions))
+    const paths = entered.map(({ url }) => fileURLToPath(url).slice(ROOT.length + 1))
+    return new Set(paths.filter(path => /^(packages|services)\//.test(path)))
+  }
+  return { take }
+}
+
+const wasCalled = (functions: Script['functions']) =>
+  functions.some(({ ranges }) => ranges.some(({ count }) => count > 0))
+
+if (import.meta.main) {
+  for (const [way, files] of Object.entries(await enteredFiles()))
+    console.log(`${way}: ${files.length} files\n${files.map(path => `  ${path}`).join('\n')}`)
+}
