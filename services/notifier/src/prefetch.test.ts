@@ -3,20 +3,18 @@ import type { Bus } from '@gantry/messaging'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { prefetching } from './prefetch.ts'
-import { hostNotifier } from './testing/notifier-host.ts'
+import { openNotifier } from './testing/notifier-host.ts'
 
 const log = { info() {}, warn() {}, error() {} }
 const subjects = ['events.>']
 const message = (n: number) => ({ id: `m-${n}`, subject: 'events.a.B', data: n })
 
-let host: Awaited<ReturnType<typeof hostNotifier>>
 let bus: Bus
 let workers: Worker[]
 let stopping: AbortController
 let metrics: Registry
 beforeEach(async () => {
-  host = await hostNotifier({}, { start: false })
-  bus = host.dependencies.bus
+  bus = (await openNotifier({}, { start: false })).dependencies.bus
   workers = []
   stopping = new AbortController()
   metrics = new Registry()
@@ -24,7 +22,6 @@ beforeEach(async () => {
 afterEach(async () => {
   stopping.abort()
   await Promise.all(workers.map(worker => worker.stop()))
-  await host.close()
 })
 
 const consume = (react: (n: number) => Promise<void>, window = 4, projector = { caughtUp: true }) => {
@@ -43,12 +40,8 @@ const consume = (react: (n: number) => Promise<void>, window = 4, projector = { 
 /** The next message that the consumer delivers after a restart. */
 const next = async () => {
   await Promise.all(workers.splice(0).map(worker => worker.stop()))
-  for await (const { message: first } of bus.consume({
-    consumer: 'c',
-    subjects,
-    signal: AbortSignal.timeout(5_000),
-  }))
-    return first.data
+  const { signal } = new AbortController()
+  for await (const { message: first } of bus.consume({ consumer: 'c', subjects, signal })) return first.data
 }
 
 test('a window of messages is handled concurrently, in addition to the one that the consumer waits for', async () => {
@@ -80,18 +73,7 @@ test('a prefetched message is acknowledged only after all earlier ones', async (
   expect(await going).toBe(2)
 })
 
-test('a prefetched message that failed is handled again when the consumer reaches it', async () => {
-  const tries: number[] = []
-  consume(async n => {
-    tries.push(n)
-    if (n === 2 && tries.filter(other => other === 2).length === 1)
-      throw new Error('the store is unavailable')
-  })
-  await bus.publish([1, 2, 3].map(message))
-  await vi.waitFor(() => expect(tries.toSorted()).toEqual([1, 2, 2, 3]), { timeout: 5_000 })
-})
-
-test('after a failure no further message is started until the failed one is handled', async () => {
+test('after a failure no further message is started until the consumer has reached the failed one and handled it again', async () => {
   const begun: number[] = []
   let failing = true
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -106,7 +88,7 @@ test('after a failure no further message is started until the failed one is hand
   await bus.publish([1, 2, 3, 4, 5].map(message))
   await vi.waitFor(() => expect(begun).toEqual([1, 2, 3]))
   resolve()
-  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 3, 4, 5]), { timeout: 5_000 })
+  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 3, 4, 5]))
 })
 
 test('without failures every message is handled once', async () => {
@@ -114,7 +96,7 @@ test('without failures every message is handled once', async () => {
   consume(async n => {
     handled.push(n)
   })
-  const all = Array.from({ length: 300 }, (_, n) => n)
+  const all = Array.from({ length: 60 }, (_, n) => n)
   for (const n of all) await bus.publish([message(n)])
   await vi.waitFor(() => expect(handled.toSorted((a, b) => a - b)).toEqual(all))
 })

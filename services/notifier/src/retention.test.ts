@@ -1,45 +1,25 @@
-import { aggregate, requestRebuild } from '@gantry/event-sourcing'
 import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
 import type { Dependencies } from '@gantry/service-kit'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { Deliveries } from './delivery/deliveries.ts'
-import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
 import { deliveries } from './delivery/delivery.projection.ts'
-import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
 import { removeFinished } from './dispatch/expiry.ts'
-import { DELIVERY, hostNotifier } from './testing/notifier-host.ts'
+import { DELIVERY, type Notifier, openNotifier, uuid } from './testing/notifier-host.ts'
 import { openReceiver, type Receiver } from './testing/receiver.ts'
 
-const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 const MONTH_MS = 31 * 86_400_000
 
 let receiver: Receiver
 let ahead: number
-const closing: (() => Promise<void>)[] = []
 beforeEach(async () => {
   ahead = 0
   receiver = await openReceiver()
 })
-afterEach(async () => {
-  receiver.close()
-  for (const close of closing.splice(0).reverse()) await close()
-})
 const now = () => new Date(Date.now() + ahead)
-const open = async (around?: (dependencies: Dependencies) => Dependencies) => {
-  const host = await hostNotifier({}, { now, ...(around && { around }) })
-  closing.push(() => host.close())
-  return host
-}
-type Host = Awaited<ReturnType<typeof open>>
-const happen = (host: Host, id: string, more: { time?: string; data?: Record<string, unknown> } = {}) =>
+const open = (around = (dependencies: Dependencies) => dependencies) => openNotifier({}, { now, around })
+const happen = (host: Notifier, id: string, more: { time?: string; data?: Record<string, unknown> } = {}) =>
   host.happen({ id, type: 'API_CREATED', time: now().toISOString(), ...more }, `${id} ${ahead}`)
-const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
-const eventTypes = async (host: Host, id: string) =>
-  (await host.dependencies.eventStore.readStream(`delivery-${id}`)).map(({ type }) => type)
-const rebuild = async ({ dependencies }: Host) => {
-  const rebuilt = await requestRebuild('notifier.projector', dependencies.readModels, uuid(9))
-  await eventually(async () => expect(await rebuilt()).toBe(true))
-}
+const emptied = (host: Notifier) => vi.waitFor(async () => expect(await host.history()).toEqual([]))
 
 describe('after the retention', () => {
   test('a delivery is removed from read models and log, and its event is not delivered again when it is republished', async () => {
@@ -54,14 +34,14 @@ describe('after the retention', () => {
 
     ahead = MONTH_MS
     await host.restart()
-    await eventually(async () => expect(await host.history()).toEqual([]))
-    expect(await eventTypes(host, id)).toEqual([])
+    await emptied(host)
+    expect(await host.typesIn(`delivery-${id}`)).toEqual([])
 
     await happen(host, uuid(1), { time })
     await happen(host, uuid(2))
     expect(await host.only('SUCCESS')).toMatchObject({ eventId: uuid(2) })
     expect(receiver.on('/a')).toHaveLength(2)
-    await rebuild(host)
+    await host.rebuild()
     expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(2)])
   })
 
@@ -78,7 +58,7 @@ describe('after the retention', () => {
 
     ahead = 0
     await host.restart()
-    await eventually(async () => expect(await host.history()).toEqual([]))
+    await emptied(host)
     // As when the log is published again from the beginning.
     const { bus } = host.dependencies
     const subjects = ['events.platform.>']
@@ -100,8 +80,8 @@ describe('after the retention', () => {
 
     ahead = MONTH_MS
     await host.restart()
-    await eventually(async () => expect(await host.history()).toEqual([]))
-    await rebuild(host)
+    await emptied(host)
+    await host.rebuild()
 
     expect(await host.history()).toEqual([])
     const [created] = await host.dependencies.eventStore.readStream(`delivery-${tested.id}`)
@@ -128,14 +108,14 @@ describe('after the retention', () => {
     const { id } = await host.only('SUCCESS')
     ahead = MONTH_MS
     await host.restart()
-    await eventually(() => expect(refused).toBeGreaterThan(0))
-    expect(await eventTypes(host, id)).toEqual([])
+    await vi.waitFor(() => expect(refused).toBeGreaterThan(0))
+    expect(await host.typesIn(`delivery-${id}`)).toEqual([])
     expect((await host.only('SUCCESS')).id).toBe(id)
     expect((await host.call('POST', `/webhooks/requests/${id}/retry`)).body.code).toBe('delivery-not-found')
 
     dying = false
     await host.kill()
-    await eventually(async () => expect(await host.history()).toEqual([]))
+    await emptied(host)
   })
 
   test('a stream whose document is missing is removed after a rebuild', async () => {
@@ -147,10 +127,10 @@ describe('after the retention', () => {
     const { readModels } = host.dependencies
     const stored = await readModels.collection(deliveries).get(id)
     await readModels.collection(deliveries).remove(id, stored?.revision ?? -1)
-    await rebuild(host)
+    await host.rebuild()
     await host.restart()
-    await eventually(async () => expect(await eventTypes(host, id)).toEqual([]))
-    await eventually(async () => expect(await host.history()).toEqual([]))
+    await vi.waitFor(async () => expect(await host.typesIn(`delivery-${id}`)).toEqual([]))
+    await emptied(host)
   })
 })
 
@@ -166,49 +146,39 @@ test('a log that still contains removed streams, like EventStoreDB before a scav
   receiver.respond = (_, number) => ({ status: number === 1 ? 503 : 200 })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   for (const n of [1, 2, 3]) await happen(host, uuid(n))
-  await eventually(async () => expect(await host.history('status=SUCCESS')).toHaveLength(3))
+  await host.having('SUCCESS', 3)
   ahead = MONTH_MS
   await host.restart()
-  await eventually(async () => expect(await host.history()).toEqual([]))
+  await emptied(host)
   expect(removed.size).toBe(3)
 
   await host.dependencies.readModels.drop(deliveries)
-  await rebuild(host)
+  await host.rebuild()
   await host.restart()
-  await eventually(async () => expect(await host.history()).toEqual([]))
+  await emptied(host)
   expect(receiver.on('/a')).toHaveLength(4)
 })
 
-test('a retried delivery is not removed, even if its document does not show the retry yet', async () => {
-  const host = await hostNotifier({}, { start: false })
-  closing.push(() => host.close())
-  const { eventStore, newId, process } = host.dependencies
-  const { log } = process
-  const rules = { schedule: [], retentionMs: 60_000 }
-  const projector = withoutProjector(host.dependencies.readModels)
-  const records = new Deliveries({ ...host.dependencies, projector }, rules)
-  const withoutDocuments = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
-    eventStore,
-    category: 'delivery',
-    decider: deliveryDecider(rules),
-  })
-  const metadata = () => ({ ...storyMetadata, commandId: newId() })
-  const [again, over] = [uuid(3), uuid(4)]
-  for (const id of [again, over]) {
+test('neither a delivery that is retried, which its document does not show yet, nor a quarantined one is removed', async () => {
+  const host = await openNotifier({}, { start: false })
+  const { newId, process, readModels } = host.dependencies
+  const projector = withoutProjector(readModels)
+  const records = new Deliveries({ ...host.dependencies, projector }, { schedule: [], retentionMs: 60_000 })
+  const [retried, broken, over] = [uuid(3), uuid(4), uuid(5)]
+  for (const id of [retried, broken, over]) {
+    const metadata = () => ({ ...storyMetadata, commandId: newId() })
     await records.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...DELIVERY })
     await records.execute(id, { type: 'AbandonDelivery', metadata: metadata() })
   }
-  await withoutDocuments.execute(again, {
-    type: 'RetryDelivery',
-    metadata: metadata(),
-    webhookDeleted: false,
-  })
+  await host.append(`delivery-${retried}`, 'RetryRequested', { at: storyMetadata.now })
+  await host.append(`delivery-${broken}`, 'AttemptLost', null)
 
   const { signal } = new AbortController()
-  await removeFinished({ deliveries: records, before: '2099-01-01T00:00:00.000Z', signal, log })
+  const before = '2099-01-01T00:00:00.000Z'
+  await removeFinished({ deliveries: records, before, signal, log: process.log })
 
-  expect((await records.load(again)).state.status).toBe('RETRYING')
-  expect(await records.documents.get(again)).toBeDefined()
+  expect((await records.load(retried)).state.status).toBe('RETRYING')
+  for (const id of [retried, broken]) expect(await records.documents.get(id)).toBeDefined()
   expect((await records.load(over)).state.status).toBe('Absent')
   expect(await records.documents.get(over)).toBeUndefined()
 })

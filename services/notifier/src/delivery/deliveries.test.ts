@@ -1,9 +1,7 @@
 import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
-import { DELIVERY, openNotifier } from '../testing/notifier-host.ts'
+import { DELIVERY, openNotifier, uuid } from '../testing/notifier-host.ts'
 import { Deliveries } from './deliveries.ts'
-
-const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 const open = async () => {
   const now = () => new Date('2026-11-21T10:00:00.000Z')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type DeliveryRecord,
   type NewWebhook,
@@ -5,7 +6,10 @@ import {
   subjects,
   type UserStanding,
 } from '@gantry/contracts'
+import { NO_STREAM, requestRebuild } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Json } from '@gantry/messaging'
+import type { Lease } from '@gantry/read-models'
 import type { Dependencies, Service } from '@gantry/service-kit'
 import { type Host, type HostOptions, hostService } from '@gantry/service-kit/testing'
 import { Registry } from 'prom-client'
@@ -21,16 +25,20 @@ const SETTINGS = {
   WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
   WEBHOOK_RETRY_SCHEDULE: '100ms,200ms',
   WEBHOOK_TIMEOUT: '15s',
+  // The service stops within a second although an attempt is running.
+  SHUTDOWN_TIMEOUT: '2s',
 }
+
+export const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>
   notifierSettings.parse({ ...SETTINGS, ...settings })
 
 /** The fields of a delivery without its id. */
 export const DELIVERY = {
-  webhook: '00000000-0000-4000-8000-000000000001',
+  webhook: uuid(1),
   url: 'http://a/',
-  eventId: '00000000-0000-4000-8000-000000000002',
+  eventId: uuid(2),
   eventType: 'API_CREATED',
   body: '{}',
 }
@@ -59,36 +67,60 @@ const withIdentity = (
   },
 })
 
+const DEATH_MS = 60_000
+
+/** The same dependencies, which add every lease that they acquire to `held`. */
+const recordingLeases = (dependencies: Dependencies, held: Map<string, Lease>): Dependencies => {
+  const { readModels } = dependencies
+  const acquire: typeof readModels.leases.acquire = async (...asked) => {
+    const lease = await readModels.leases.acquire(...asked)
+    if (lease) held.set(lease.name, lease)
+    return lease
+  }
+  return { ...dependencies, readModels: { ...readModels, leases: { ...readModels.leases, acquire } } }
+}
+
 export const NEVER_OPEN: BreakerRules = { ...BREAKER, failures: Number.POSITIVE_INFINITY }
 
-/** Starts the notifier on embedded stores, without jitter, and adds functions that many tests need. */
-export async function hostNotifier(
+/** Runs the notifier on embedded stores, without jitter, until the end of the test. Adds functions that many tests need. */
+export async function openNotifier(
   settings: Partial<typeof SETTINGS> = {},
   {
     around = it => it,
     breaker = BREAKER,
     standingOf = () => GLOBAL_ADMIN,
-    ...options
+    now = () => new Date(),
+    start = true,
   }: NotifierHostOptions = {},
 ) {
-  let dead = false
-  const host = await hostService(dependencies => {
-    const service = notifierService(around(withIdentity(dependencies, standingOf)), settingsOf(settings), {
-      random: () => 0.5,
-      breaker,
-    })
+  let aheadMs = 0
+  const dead: Service[] = []
+  const held = new Map<string, Lease>()
+  const make = (dependencies: Dependencies) => {
+    aheadMs = dead.length * DEATH_MS
+    const given = around(recordingLeases(withIdentity(dependencies, standingOf), held))
+    const service = notifierService(given, settingsOf(settings), { random: () => 0.5, breaker })
     const stop = async () => {
-      if (!dead) await service.stop()
+      if (!dead.includes(service)) await service.stop()
     }
-    return { ...service, stop }
-  }, options)
-  const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 15_000 })
-  if (options.start !== false) await ready()
-  /** Simulates the death of the process: closes the stores under the running service and starts another one. */
+    return { ...service, stop, died: () => dead.push(service) }
+  }
+  const host = await hostService(make, { now: () => new Date(now().getTime() + aheadMs), start })
+  onTestFinished(async () => {
+    await host.close()
+    await Promise.allSettled(dead.map(service => service.stop()))
+  })
+  const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined())
+  if (start) await ready()
+  /**
+   * Simulates the death of the process: closes the stores under the running service and starts another one, a minute later
+   * by the clock of the service, so that the attempts of the dead one count as lost.
+   */
   const kill = async () => {
-    dead = true
+    host.service.died()
+    // The leases of the dead process expire at once.
+    for (const lease of held.values()) await host.dependencies.readModels.leases.release(lease)
     await host.restart()
-    dead = false
     await ready()
   }
   return Object.defineProperties(
@@ -97,12 +129,7 @@ export async function hostNotifier(
   ) as typeof host & ReturnType<typeof storiesOf> & { kill(): Promise<void> }
 }
 
-/** Like `hostNotifier`; closed at the end of the test. */
-export async function openNotifier(...options: Parameters<typeof hostNotifier>) {
-  const host = await hostNotifier(...options)
-  onTestFinished(() => host.close())
-  return host
-}
+export type Notifier = Awaited<ReturnType<typeof openNotifier>>
 
 /** Starts another replica on the same stores; stopped at the end of the test. */
 export async function openReplica(
@@ -166,18 +193,38 @@ function storiesOf(host: Host<Service>) {
     (await call('GET', `/webhooks/requests?${query}`)).body.content as DeliveryRecord[]
 
   /** Waits until there is exactly one delivery and it has the status. @returns its record */
-  const only = async (status: string) => {
-    let record: DeliveryRecord | undefined
-    await vi.waitFor(
-      async () => {
-        const records = await history()
-        expect(records.map(each => each.status)).toEqual([status])
-        record = records[0]
-      },
-      { timeout: 15_000, interval: 10 },
-    )
-    return record as DeliveryRecord
+  const only = (status: string) =>
+    vi.waitFor(async () => {
+      const records = await history()
+      expect(records.map(each => each.status)).toEqual([status])
+      return records[0] as DeliveryRecord
+    })
+
+  /** Waits until exactly `count` deliveries have the status. @returns their records, 100 at most */
+  const having = (status: string, count: number) =>
+    vi.waitFor(async () => {
+      const { body } = await call('GET', `/webhooks/requests?size=100&status=${status}`)
+      expect(body.totalElements).toBe(count)
+      return body.content as DeliveryRecord[]
+    })
+
+  /** Rebuilds the read models and waits for the end of the rebuild. */
+  const rebuild = async () => {
+    const rebuilt = await requestRebuild('notifier.projector', host.dependencies.readModels, randomUUID())
+    await vi.waitFor(async () => expect(await rebuilt()).toBe(true))
   }
 
-  return { call, subscribe, update, happen, history, only }
+  /** The types of the events of a stream. */
+  const typesIn = async (stream: string) =>
+    (await host.dependencies.eventStore.readStream(stream)).map(({ type }) => type)
+
+  /** Appends an event as another process does. */
+  const append = async (stream: string, type: string, data: object | null) => {
+    const { eventStore } = host.dependencies
+    const last = (await eventStore.readStream(stream)).at(-1)?.revision ?? NO_STREAM
+    const metadata = { actor: { id: null, name: 'story' }, requestId: 'story', at: storyMetadata.now }
+    await eventStore.append(stream, [{ id: randomUUID(), type, data: data as object, metadata }], last)
+  }
+
+  return { call, subscribe, update, happen, history, only, having, rebuild, typesIn, append }
 }

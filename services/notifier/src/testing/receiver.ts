@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { vi } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 export interface Arrival {
   path: string
@@ -27,11 +27,13 @@ export interface Receiver {
   respond: Respond
   /** Waits until at least `count` requests have arrived on the path. */
   arrivals(path: string, count: number): Promise<Arrival[]>
-  close(): void
 }
 
 export const ok: Respond = () => ({ status: 200 })
 export const failing: Respond = () => ({ status: 500, body: 'out of order' })
+/** The public event that a request carries. */
+export const eventOf = ({ body }: Arrival) =>
+  JSON.parse(body) as { id: string; type: string; data: Record<string, unknown> }
 
 /** Responses that wait until `letGo` is called. */
 export function delayedReply(reply: Reply = { status: 200 }) {
@@ -43,7 +45,7 @@ export function delayedReply(reply: Reply = { status: 200 }) {
   return { respond, letGo: resolve }
 }
 
-/** Starts a receiver of webhooks on this machine. Responds 200 unless `respond` is replaced. */
+/** Starts a receiver of webhooks on this machine, until the end of the test. Responds 200 unless `respond` is replaced. */
 export async function openReceiver(): Promise<Receiver> {
   const arrived: Arrival[] = []
   const server: Server = createServer(async (request, response) => {
@@ -56,6 +58,10 @@ export async function openReceiver(): Promise<Receiver> {
     response.writeHead(status, answered).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const { port } = server.address() as AddressInfo
   const on = (path: string) => arrived.filter(arrival => arrival.path === path)
   const receiver: Receiver = {
@@ -63,17 +69,10 @@ export async function openReceiver(): Promise<Receiver> {
     on,
     respond: ok,
     async arrivals(path, count) {
-      await vi.waitFor(
-        () => {
-          if (on(path).length < count) throw new Error(`${on(path).length} of ${count} arrived on ${path}`)
-        },
-        { timeout: 15_000, interval: 5 },
-      )
-      return on(path)
-    },
-    close() {
-      server.closeAllConnections()
-      server.close()
+      return vi.waitFor(() => {
+        if (on(path).length < count) throw new Error(`${on(path).length} of ${count} arrived on ${path}`)
+        return on(path)
+      })
     },
   }
   return receiver

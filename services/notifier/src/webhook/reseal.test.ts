@@ -1,16 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { Resealed, subjects } from '@gantry/contracts'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
-import { openNotifier } from '../testing/notifier-host.ts'
+import { openNotifier, uuid } from '../testing/notifier-host.ts'
 
 test('a webhook whose first event is quarantined is named, and seals of another first key are refused', async () => {
-  const { dependencies, subscribe } = await openNotifier()
+  const { dependencies, subscribe, append } = await openNotifier()
   await subscribe('http://127.0.0.1:1/', ['API_CREATED'])
-  const id = randomUUID()
-  const metadata = { actor: { id: null, name: 'test' }, requestId: 'test', at: storyMetadata.now }
-  const created = { id: randomUUID(), type: 'WebhookCreated', data: null as unknown as object, metadata }
-  await dependencies.eventStore.append(`webhook-${id}`, [created], -1)
+  const id = uuid(1)
+  await append(`webhook-${id}`, 'WebhookCreated', null)
 
   const reseal = async (request: { fingerprint?: string }) =>
     Resealed.parse(
