@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   aggregate,
   type EventStore,
@@ -12,10 +11,10 @@ import {
   type CounterState,
   counterDecider,
   inMemoryLog,
-  storyMetadata,
   withoutProjector,
 } from '@gantry/event-sourcing/testing'
 import { beforeEach, expect, test } from 'vitest'
+import { count } from './support.ts'
 
 let eventStore: EventStore
 /** The states that were projected. */
@@ -64,11 +63,6 @@ function replica() {
   const written = (event: RecordedEvent | undefined) => event && projection?.written([event])
   return { ...counters, project, written }
 }
-const count = (by: number): CounterCommand => ({
-  type: 'Count',
-  by,
-  metadata: { ...storyMetadata, commandId: randomUUID() },
-})
 const threeEvents = async () => {
   const writer = replica()
   for (const by of [1, 2, 3]) await writer.execute('a', count(by))

@@ -1,8 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { sqliteEventStore } from '@gantry/embedded'
 import {
   type Aggregate,
   type AggregateOptions,
@@ -16,13 +11,14 @@ import {
   type CounterEvent,
   type CounterState,
   counterDecider,
+  inMemoryLog,
   storyMetadata,
   withoutProjector,
 } from '@gantry/event-sourcing/testing'
 import { inContext, TraceContext } from '@gantry/tracing'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { count } from './support.ts'
 
-let folder: string
 let eventStore: EventStore
 type Counters = AggregateOptions<CounterState, CounterCommand, CounterEvent>
 const counter = (
@@ -35,19 +31,15 @@ const counter = (
     decider: counterDecider,
     ...(project && { view: { projector: withoutProjector({ write: async () => {} }), project } }),
   })
-const count = (by: number, commandId = randomUUID() as string): CounterCommand => ({
-  type: 'Count',
-  by,
-  metadata: { ...storyMetadata, commandId },
-})
+/** A command that is known to be a repetition. */
+const again = (by: number): CounterCommand => {
+  const command = count(by, 'the-command')
+  command.metadata.repeated = true
+  return command
+}
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gantry-aggregate-'))
-  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-})
-afterEach(async () => {
-  await eventStore.close()
-  await rm(folder, { recursive: true })
+beforeEach(() => {
+  eventStore = inMemoryLog().connect()
 })
 
 test('events have the trace of the request, and those of the service itself have traces of their own', async () => {
@@ -87,17 +79,13 @@ test('a cached state does not cause a refusal when another replica has written s
 
 test('a command that another process tries again is executed once', async () => {
   const first = await counter().execute('a', count(5, 'the-command'))
-  const again = count(5, 'the-command')
-  again.metadata.repeated = true
-  const second = await counter().execute('a', again)
+  const second = await counter().execute('a', again(5))
   expect(second.facts.map(({ id }) => id)).toEqual(first.facts.map(({ id }) => id))
   expect(await eventStore.readStream('counter-a')).toHaveLength(1)
 })
 
 test('a command that another process executes while this one is paused is executed only once', async () => {
   const other = counter()
-  const again = count(5, 'the-command')
-  again.metadata.repeated = true
   await other.execute('a', count(1))
   let isPaused = true
   const paused = counter({
@@ -107,24 +95,21 @@ test('a command that another process executes while this one is paused is execut
       if (!isPaused) return read
       isPaused = false
       // The response exists, but the process first reads the stream for another request.
-      await other.execute('a', again)
+      await other.execute('a', again(5))
       await other.execute('a', count(2))
       await paused.load('a')
       return read
     },
   })
-  expect(await paused.execute('a', again)).toMatchObject({ events: [{ type: 'Counted', data: { by: 5 } }] })
+  expect(await paused.execute('a', again(5))).toMatchObject({
+    events: [{ type: 'Counted', data: { by: 5 } }],
+  })
   const events = await eventStore.readStream('counter-a')
   expect(events.map(({ data }) => data.by)).toEqual([1, 5, 2])
 })
 
 test('a repeated command that finds the append of its earlier try returns the stored state', async () => {
   const other = counter()
-  const again = (by: number) => {
-    const command = count(by, 'the-command')
-    command.metadata.repeated = true
-    return command
-  }
   let isFirst = true
   const projected: number[] = []
   const one = counter(

@@ -1,19 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
-import {
-  type EventStore,
-  type Log,
-  NO_STREAM,
-  type OrderedProjection,
-  Projector,
-  requestRebuild,
-} from '@gantry/event-sourcing'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { NO_STREAM, type OrderedProjection, Projector, requestRebuild } from '@gantry/event-sourcing'
 import { defineCollection, type ReadModels } from '@gantry/read-models'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { event, reachesHead, silent, useStores } from './support.ts'
 
 interface Place {
   id: string
@@ -37,60 +26,42 @@ const numbering: OrderedProjection<{ number: number; id: string }> = {
   },
 }
 
-const log: Log = { info() {}, warn() {}, error() {} }
-let folder: string
-let eventStore: EventStore
-let readModels: ReadModels
+const stores = useStores()
 let ids: string[]
-const running: Projector[] = []
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gantry-ordered-'))
-  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+beforeEach(() => {
   ids = []
 })
-afterEach(async () => {
-  await Promise.all(running.splice(0).map(projector => projector.stop()))
-  await Promise.all([eventStore.close(), readModels.close()])
-  await rm(folder, { recursive: true })
-})
 
-const project = (through: ReadModels = readModels, holder: string = randomUUID()) => {
-  const options = { name: 'test.ordered', eventStore, readModels: through, holder, log }
+const project = (through = stores.readModels, holder: string = randomUUID()) => {
+  const { eventStore } = stores
+  const options = { name: 'test.ordered', eventStore, readModels: through, holder, log: silent }
   const projector = new Projector({
     ...options,
     collections: [places],
     projections: numbering as OrderedProjection,
   })
-  running.push(projector)
-  projector.start()
-  return projector
+  return stores.started(projector)
 }
 
 /** Appends events alternately to streams of both categories, several in each append. */
 async function append(count: number) {
   for (let left = count; left > 0; left -= 50) {
     for (const category of ['odd', 'even']) {
-      const events = Array.from({ length: Math.min(25, left) }, () => {
-        const { actor, requestId, now: at } = storyMetadata
-        return { id: randomUUID(), type: 'Happened', data: {}, metadata: { actor, requestId, at } }
-      })
+      const events = Array.from({ length: Math.min(25, left) }, () => event('Happened', {}))
       ids.push(...events.map(({ id }) => id))
-      await eventStore.append(`${category}-${randomUUID()}`, events, NO_STREAM)
+      await stores.eventStore.append(`${category}-${randomUUID()}`, events, NO_STREAM)
     }
   }
 }
 
-const caughtUp = async (projector: Projector) =>
-  vi.waitFor(async () => expect(await projector.reached(await eventStore.head(), 0)).toBe(true), 10_000)
+const caughtUp = (projector: Projector) => reachesHead(projector, stores)
 
 async function expectAllInOrder() {
   const found: Place[] = []
   for (let skip = 0; skip < ids.length; skip += 1_000)
     found.push(
       ...(
-        await readModels
+        await stores.readModels
           .collection(places)
           .list({ sort: [{ field: 'number', direction: 'asc' }], skip, limit: 1_000 })
       ).map(({ doc }) => doc),
@@ -111,21 +82,22 @@ test('documents depend on all events before, also after restarts and after a reb
   await caughtUp(projector)
   await expectAllInOrder()
 
-  await requestRebuild('test.ordered', readModels, randomUUID())
+  await requestRebuild('test.ordered', stores.readModels, randomUUID())
   await append(100)
   await vi.waitFor(async () => {
     await caughtUp(projector)
     await expectAllInOrder()
-  }, 10_000)
+  })
 })
 
 test('documents that were written before a crash, without the checkpoint, are written again as they were', async () => {
   let crashes = 3
-  const crashing: ReadModels = Object.create(readModels, {
+  const crashing: ReadModels = Object.create(stores.readModels, {
     write: {
       async value(...[writes, checkpoint]: Parameters<ReadModels['write']>) {
-        if (!checkpoint || writes.length === 0 || crashes-- <= 0) return readModels.write(writes, checkpoint)
-        await readModels.write(writes.slice(0, crashes * 20))
+        if (!checkpoint || writes.length === 0 || crashes-- <= 0)
+          return stores.readModels.write(writes, checkpoint)
+        await stores.readModels.write(writes.slice(0, crashes * 20))
         throw new Error('the process dies here')
       },
     },
@@ -140,7 +112,7 @@ test('documents that were written before a crash, without the checkpoint, are wr
 test('a holder that was paused continues without harm while another one has projected further', async () => {
   await append(50)
   let paused: (() => void) | undefined
-  const pausing: ReadModels = Object.create(readModels, {
+  const pausing: ReadModels = Object.create(stores.readModels, {
     write: {
       async value(...[writes, checkpoint]: Parameters<ReadModels['write']>) {
         if (writes.length > 0 && checkpoint)
@@ -148,18 +120,18 @@ test('a holder that was paused continues without harm while another one has proj
             paused = resume
           })
         // MongoDB has no transaction over documents and checkpoint: the lease refuses the checkpoint alone.
-        await readModels.write(writes)
-        return readModels.write([], checkpoint)
+        await stores.readModels.write(writes)
+        return stores.readModels.write([], checkpoint)
       },
     },
   })
   const first = project(pausing, 'first')
   await vi.waitFor(() => expect(paused).toBeDefined())
   const name = 'test.ordered test.places@1 test.ordered.held@1'
-  const lease = await readModels.leases.acquire(name, 'first', 5_000)
+  const lease = await stores.readModels.leases.acquire(name, 'first', 5_000)
   if (!lease) throw new Error('the lease has another name')
-  await readModels.leases.release(lease)
-  const second = project(readModels, 'second')
+  await stores.readModels.leases.release(lease)
+  const second = project(stores.readModels, 'second')
   await append(50)
   await caughtUp(second)
   paused?.()

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   aggregate,
   type DocumentChange,
@@ -8,11 +7,9 @@ import {
   Projector,
   periodFields,
   type RecordedEvent,
-  requestRebuild,
 } from '@gantry/event-sourcing'
-import { inMemoryLog } from '@gantry/event-sourcing/testing'
 import { defineCollection, type Write } from '@gantry/read-models'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   add,
   double,
@@ -24,9 +21,12 @@ import {
   type NextListCommand,
   type NextListEvent,
   nextListDecider,
-  openStores,
   projectList,
+  reachesHead,
+  rebuild,
   remove,
+  silent,
+  useStores,
 } from './support.ts'
 
 const itemPeriods = defineCollection<ItemDocument & Period>({
@@ -38,8 +38,9 @@ const project: typeof projectList = (...given) =>
   projectList(...given).map(write => ({ ...write, collection: itemPeriods }))
 
 let eventStore: EventStore
+const stores = useStores()
 beforeEach(() => {
-  eventStore = inMemoryLog().connect()
+  eventStore = stores.eventStore
 })
 
 const at = (second: number) => `2026-11-21T10:00:0${second}.000Z`
@@ -59,19 +60,13 @@ const nextList = () =>
     category: 'list',
     decider: nextListDecider,
   })
-const projection = () =>
+const projection = (changed?: (change: DocumentChange) => Write[]) =>
   new PeriodProjection<ListState, ListCommand, ListEvent>({
     eventStore,
     category: 'list',
     decider: listDecider,
     project,
-  })
-const nextProjection = () =>
-  new PeriodProjection<ListState, NextListCommand, NextListEvent>({
-    eventStore,
-    category: 'list',
-    decider: nextListDecider,
-    project,
+    ...(changed && { changed }),
   })
 const stream = () => eventStore.readStream('list-1')
 
@@ -156,7 +151,12 @@ describe('the periods of a stream', () => {
     const before = await projection().writes(events, false)
     expect(before.unknown).toEqual(['ItemDoubled@1'])
     expect(documentsOf(before.writes)).toEqual([period('pear', 0, 1, at(1))])
-    const after = await nextProjection().writes(events, true)
+    const after = await new PeriodProjection<ListState, NextListCommand, NextListEvent>({
+      eventStore,
+      category: 'list',
+      decider: nextListDecider,
+      project,
+    }).writes(events, true)
     expect(after.unknown).toEqual([])
     expect(documentsOf([...before.writes, ...after.writes])).toEqual([
       period('pear', 0, 1, at(1), at(2)),
@@ -168,16 +168,10 @@ describe('the periods of a stream', () => {
   test('are made with the document before and after each event, also of one that changes nothing', async () => {
     const events = await history()
     const told: DocumentChange[] = []
-    const telling = new PeriodProjection<ListState, ListCommand, ListEvent>({
-      eventStore,
-      category: 'list',
-      decider: listDecider,
-      project,
-      changed: change => {
-        told.push(change)
-        const id = `change ${change.event.revision}`
-        return [{ collection: itemPeriods, id, doc: { id }, revision: 0 }]
-      },
+    const telling = projection(change => {
+      told.push(change)
+      const id = `change ${change.event.revision}`
+      return [{ collection: itemPeriods, id, doc: { id }, revision: 0 }]
     })
     // A process that continues reads the earlier events without reporting them again.
     const { writes } = await telling.writes(events.slice(1), false)
@@ -201,8 +195,8 @@ describe('the periods of a stream', () => {
   })
 
   test('are the same after a rebuild', async () => {
-    const { readModels, close } = await openStores()
     await history()
+    const { readModels } = stores
     const projector = new Projector({
       name: 'test.periods',
       eventStore,
@@ -210,25 +204,18 @@ describe('the periods of a stream', () => {
       collections: [itemPeriods],
       projections: [projection()],
       holder: 'one',
-      log: { info() {}, warn() {}, error() {} },
+      log: silent,
     })
-    projector.start()
-    try {
-      const documents = async () => {
-        expect(await projector.reached(await eventStore.head(), 5_000)).toBe(true)
-        const sort = [{ field: 'resource', direction: 'asc' as const }]
-        const { items } = await readModels.collection(itemPeriods).find({ sort, limit: 100 })
-        return items.map(({ doc }) => doc)
-      }
-      expect(await documents()).toEqual(periods)
-      const foreign = { ...period('plum', 0, 1, at(1)), amount: 1 }
-      await readModels.collection(itemPeriods).put(foreign, 0)
-      const isDone = await requestRebuild('test.periods', readModels, randomUUID())
-      await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: 5_000 })
-      expect(await documents()).toEqual(periods)
-    } finally {
-      await projector.stop()
-      await close()
+    stores.started(projector)
+    const documents = async () => {
+      await reachesHead(projector, stores)
+      const sort = [{ field: 'resource', direction: 'asc' as const }]
+      const { items } = await readModels.collection(itemPeriods).find({ sort, limit: 100 })
+      return items.map(({ doc }) => doc)
     }
+    expect(await documents()).toEqual(periods)
+    await readModels.collection(itemPeriods).put({ ...period('plum', 0, 1, at(1)), amount: 1 }, 0)
+    await rebuild('test.periods', readModels)
+    expect(await documents()).toEqual(periods)
   })
 })

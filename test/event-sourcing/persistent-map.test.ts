@@ -36,7 +36,7 @@ test.for([
 ] as const)(
   'compares a key about log n times after keys were set %s and half of them deleted',
   ([, order]) => {
-    const count = 4_096
+    const count = 1_024
     const keyOf = (index: number) => String(1_000_000 + order(index))
     let map = PersistentMap.of<number>()
     for (let index = 0; index < count; index++) map = map.set(keyOf(index), index)

@@ -1,12 +1,6 @@
-import {
-  aggregate,
-  type EventStore,
-  EventStoreUnavailable,
-  type Log,
-  Projector,
-} from '@gantry/event-sourcing'
+import { aggregate, type EventStore, EventStoreUnavailable, Projector } from '@gantry/event-sourcing'
 import { type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   add,
   behind,
@@ -15,24 +9,15 @@ import {
   type ListEvent,
   type ListState,
   listDecider,
-  openStores,
   projectList,
+  reachesHead,
+  ready,
   remove,
-  type Stores,
+  silent,
+  useStores,
 } from './support.ts'
 
-const log: Log = { info() {}, warn() {}, error() {} }
-let stores: Stores
-let projectors: Projector[]
-
-beforeEach(async () => {
-  stores = await openStores()
-  projectors = []
-})
-afterEach(async () => {
-  await Promise.all(projectors.map(projector => projector.stop()))
-  await stores.close()
-})
+const stores = useStores()
 
 /** A replica that executes commands and, once started, runs a projector. */
 function replica(readModels: ReadModels = stores.readModels, eventStore: EventStore = stores.eventStore) {
@@ -42,7 +27,7 @@ function replica(readModels: ReadModels = stores.readModels, eventStore: EventSt
     readModels,
     collections: [items],
     holder: 'one',
-    log,
+    log: silent,
   })
   const lists = aggregate<ListState, ListCommand, ListEvent>({
     eventStore,
@@ -52,12 +37,21 @@ function replica(readModels: ReadModels = stores.readModels, eventStore: EventSt
   })
   return {
     run: (command: ListCommand) => lists.execute('a', command),
-    start() {
-      projectors.push(projector)
-      projector.start()
-      return projector
+    start: () => stores.started(projector),
+  }
+}
+
+/** Read models that refuse writes while they are away. */
+const failingReadModels = () => {
+  let isAway = false
+  const failing: ReadModels = {
+    ...stores.readModels,
+    async write(...args) {
+      if (isAway) throw new ReadModelsUnavailable('away')
+      await stores.readModels.write(...args)
     },
   }
+  return { failing, setAway: (away: boolean) => (isAway = away) }
 }
 
 const documents = async (readModels = stores.readModels) =>
@@ -69,29 +63,22 @@ const documents = async (readModels = stores.readModels) =>
 async function rebuilt(): Promise<string[]> {
   const readModels = stores.anew()
   const projector = replica(readModels).start()
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  await reachesHead(projector, stores)
   return documents(readModels)
 }
 
 test('events whose projection failed are projected although a later command was answered', async () => {
-  let isAway = false
-  const failing: ReadModels = {
-    ...stores.readModels,
-    async write(...args) {
-      if (isAway) throw new ReadModelsUnavailable('away')
-      await stores.readModels.write(...args)
-    },
-  }
+  const { failing, setAway } = failingReadModels()
   const one = replica(failing)
   const projector = one.start()
   await one.run(add('v0'))
-  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
-  isAway = true
+  await ready(projector)
+  setAway(true)
   await expect(one.run(add('v1'))).rejects.toThrow(ReadModelsUnavailable)
   await expect(one.run(remove('v0'))).rejects.toThrow(ReadModelsUnavailable)
-  isAway = false
+  setAway(false)
   await one.run(add('v2'))
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  await reachesHead(projector, stores)
   expect(await documents()).toEqual(['v1', 'v2'])
   expect(await rebuilt()).toEqual(['v1', 'v2'])
 })
@@ -101,12 +88,12 @@ test('events of another replica are projected by a replica that has appended aft
   // The other replica is killed between each of its appends and the projection.
   const other = replica({ ...stores.readModels, write: async () => {} })
   const projector = one.start()
-  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  await ready(projector)
   for (let n = 0; n < 5; n++) {
     await other.run(add(`other-${n}`))
     await one.run(add(`one-${n}`))
   }
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  await reachesHead(projector, stores)
   expect(await documents()).toEqual(await rebuilt())
   expect(await documents()).toHaveLength(10)
 })
@@ -115,12 +102,12 @@ test('a repeated append after later events does not hide them from the projector
   const dying = replica({ ...stores.readModels, write: async () => {} })
   const one = replica(stores.readModels, behind(stores.eventStore))
   const projector = one.start()
-  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  await ready(projector)
   const command = add('v1')
   await dying.run(command)
   await dying.run(add('v2'))
   await one.run({ ...command, metadata: { ...command.metadata, repeated: true } })
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  await reachesHead(projector, stores)
   expect(await documents()).toEqual(['v1', 'v2'])
 })
 
@@ -147,10 +134,10 @@ test('events in order are projected once: the projector skips those that a comma
   for (const item of ['v0', 'v1', 'v2']) await one.run(add(item))
   const projector = one.start()
   // The first start makes the read models from the log.
-  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  await ready(projector)
   writes = 0
   for (const item of ['v3', 'v4']) await one.run(add(item))
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  await reachesHead(projector, stores)
   expect(writes).toBe(2)
 })
 
@@ -166,19 +153,12 @@ test('a command projects earlier events that are in no document yet, of any writ
 })
 
 test('a command projects events that an earlier command of its process could not project', async () => {
-  let isAway = false
-  const failing: ReadModels = {
-    ...stores.readModels,
-    async write(...args) {
-      if (isAway) throw new ReadModelsUnavailable('away')
-      await stores.readModels.write(...args)
-    },
-  }
+  const { failing, setAway } = failingReadModels()
   await replica().run(add('v0'))
   const one = replica(failing)
-  isAway = true
+  setAway(true)
   await expect(one.run(remove('v0'))).rejects.toThrow(ReadModelsUnavailable)
-  isAway = false
+  setAway(false)
   await one.run(add('v1'))
   expect(await documents()).toEqual(['v1'])
 })
@@ -197,8 +177,8 @@ test('a command after a restart does not read old events that the projector has 
   }
   const one = replica(stores.readModels, counting)
   const projector = one.start()
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
-  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  await reachesHead(projector, stores)
+  await ready(projector)
   await one.run(add('v3'))
   await expect(one.run(remove('nothing'))).rejects.toMatchObject({ code: 'not-found' })
   expect(read).toBe(0)
@@ -225,6 +205,6 @@ test('an append with an unknown outcome is projected, also when the next command
   isLost = false
   await one.run(add('v2'))
   const projector = one.start()
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  await reachesHead(projector, stores)
   expect(await documents()).toEqual(['v0', 'v1', 'v2'])
 })

@@ -1,104 +1,59 @@
-import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
-import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import {
   aggregate,
-  type EventStore,
-  type Log,
-  type Project,
   type ProjectionTarget,
   Projector,
   type ProjectorOptions,
   projectorKey,
-  requestRebuild,
-  type Worker,
 } from '@gantry/event-sourcing'
 import {
   type CounterCommand,
   type CounterEvent,
   type CounterState,
   counterDecider,
-  storyMetadata,
 } from '@gantry/event-sourcing/testing'
-import { defineCollection, type ReadModels } from '@gantry/read-models'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { defineCollection } from '@gantry/read-models'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  type CounterDocument,
+  close,
+  count,
+  counters,
+  projectCounter,
+  reachesHead,
+  ready,
+  rebuild,
+  silent,
+  useStores,
+} from './support.ts'
 
-interface CounterDocument {
-  id: string
-  count: number
-}
-const counters = defineCollection<CounterDocument>({
-  name: 'test.counters',
-  version: 1,
-  fields: { count: 'number' },
-})
-const project: Project<CounterState, CounterEvent> = (id, { state, revision }) => [
-  {
-    collection: counters,
-    id,
-    doc: state.status === 'Live' ? ({ id, count: state.count } as CounterDocument) : null,
-    revision,
-  },
-]
 const KEY = projectorKey({ name: 'test.projector', collections: [counters] })
-const log: Log = { info() {}, warn() {}, error() {} }
-
-let folder: string
-let eventStore: EventStore
-let readModels: ReadModels
-let workers: Worker[]
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gantry-projector-'))
-  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
-  workers = []
-})
-afterEach(async () => {
-  await Promise.all(workers.map(worker => worker.stop()))
-  await Promise.all([eventStore.close(), readModels.close()])
-  await rm(folder, { recursive: true })
-})
+const stores = useStores()
 
 /** Counters whose commands project their events, or without a projector leave this to another one. */
-const counter = (projector?: ProjectionTarget, projecting = project) =>
+const counter = (projector?: ProjectionTarget, projecting = projectCounter) =>
   aggregate<CounterState, CounterCommand, CounterEvent>({
-    eventStore,
+    eventStore: stores.eventStore,
     category: 'counter',
     decider: counterDecider,
     ...(projector && { view: { projector, project: projecting } }),
   })
-const count = (by: number): CounterCommand => ({
-  type: 'Count',
-  by,
-  metadata: { ...storyMetadata, commandId: randomUUID() },
-})
-const close = (): CounterCommand => ({
-  type: 'Close',
-  metadata: { ...storyMetadata, commandId: randomUUID() },
-})
 const projectorOf = (more: Partial<ProjectorOptions> = {}) =>
   new Projector({
     name: 'test.projector',
-    eventStore,
-    readModels,
+    eventStore: stores.eventStore,
+    readModels: stores.readModels,
     collections: [counters],
     holder: 'one',
-    log,
+    log: silent,
     ...more,
   })
-const projector = (holder = 'one', store = eventStore) => {
-  const started = projectorOf({ holder, eventStore: store })
+const projector = (holder = 'one', eventStore = stores.eventStore) => {
+  const started = projectorOf({ holder, eventStore })
   counter(started)
-  workers.push(started)
-  started.start()
-  return started
+  return stores.started(started)
 }
 const documents = async () => {
-  const { items } = await readModels
+  const { items } = await stores.readModels
     .collection(counters)
     .find({ sort: [{ field: 'count', direction: 'asc' }], limit: 100 })
   return items.map(({ doc, revision }) => ({ ...doc, revision }))
@@ -108,7 +63,7 @@ describe('the projector', () => {
   test('projects events that were not projected before a crash', async () => {
     await counter().execute('a', count(3))
     const started = projector()
-    expect(await started.reached(await eventStore.head(), 5_000)).toBe(true)
+    await reachesHead(started, stores)
     expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 0 }])
   })
 
@@ -116,7 +71,7 @@ describe('the projector', () => {
     await counter().execute('a', count(3))
     const started = projector()
     expect(started.caughtUp).toBe(false)
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    await ready(started)
     expect(await documents()).toHaveLength(1)
   })
 
@@ -126,29 +81,25 @@ describe('the projector', () => {
     expect(() => counter(own)).toThrow('test.projector has two projections of counter')
   })
 
-  test('of an empty log makes the read models once and stays ready', async () => {
-    const rebuilds = vi.spyOn(log, 'info')
+  test('of an empty log makes the read models once', async () => {
+    const rebuilds = vi.spyOn(silent, 'info')
+    onTestFinished(() => rebuilds.mockRestore())
     const started = projector()
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
-    for (let look = 0; look < 25; look++) {
-      await setTimeout(100)
-      expect(started.caughtUp).toBe(true)
-    }
+    await ready(started)
     await started.stop()
     const again = projector('two')
-    await vi.waitFor(() => expect(again.caughtUp).toBe(true))
+    await ready(again)
     expect(rebuilds.mock.calls.map(([, message]) => message)).toEqual(['makes the read models from the log'])
-    rebuilds.mockRestore()
   })
 
   test('is ready only after it has projected events that were written without a projector', async () => {
     await counter().execute('a', count(1))
     const before = projector()
-    await vi.waitFor(() => expect(before.caughtUp).toBe(true))
+    await ready(before)
     await before.stop()
     await counter().execute('b', count(2))
     const started = projector()
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true), { interval: 1 })
+    await ready(started)
     expect(await documents()).toHaveLength(2)
   })
 
@@ -163,20 +114,20 @@ describe('the projector', () => {
       await live.execute(id, count(by))
     await live.execute('c', close())
     const before = await documents()
-    await readModels.drop(counters)
+    await stores.readModels.drop(counters)
     expect(await documents()).toEqual([])
     const started = projector()
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    await ready(started)
     expect(await documents()).toEqual(before)
   })
 
   test('rebuilds on request, repairs damaged documents and removes documents that are not in the log', async () => {
     await counter(projectorOf()).execute('a', count(1))
     const started = projector()
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
-    const collection = readModels.collection(counters)
+    await ready(started)
+    const collection = stores.readModels.collection(counters)
     await collection.put({ id: 'stranger', count: 7 }, 0)
-    await readModels.write([
+    await stores.readModels.write([
       {
         collection: counters,
         id: 'a',
@@ -185,51 +136,48 @@ describe('the projector', () => {
         force: true,
       },
     ])
-    const done = await requestRebuild('test.projector', readModels, 'request-1')
-    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    await rebuild('test.projector', stores.readModels)
     expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }])
   })
 
   test('notices while it runs that its read models were dropped', async () => {
     await counter(projectorOf()).execute('a', count(1))
     const started = projector()
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
-    await readModels.drop(counters)
-    await readModels.checkpoints.clear(KEY)
-    await vi.waitFor(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]), {
-      timeout: 10_000,
-    })
+    await ready(started)
+    await stores.readModels.drop(counters)
+    await stores.readModels.checkpoints.clear(KEY)
+    await vi.waitFor(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]))
   })
 
   test('is not ready while its read models are missing', async () => {
     await counter(projectorOf()).execute('a', count(1))
     let gate = Promise.resolve()
     const started = projector('one', {
-      ...eventStore,
+      ...stores.eventStore,
       async *subscribe(options) {
         await gate
-        yield* eventStore.subscribe(options)
+        yield* stores.eventStore.subscribe(options)
       },
     })
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    await ready(started)
     const { promise, resolve: open } = Promise.withResolvers<void>()
     gate = promise
-    await readModels.drop(counters)
-    for (const name of [KEY, `${KEY}.rebuild.done`]) await readModels.checkpoints.clear(name)
-    await vi.waitFor(() => expect(started.caughtUp).toBe(false), { timeout: 10_000 })
+    await stores.readModels.drop(counters)
+    for (const name of [KEY, `${KEY}.rebuild.done`]) await stores.readModels.checkpoints.clear(name)
+    await vi.waitFor(() => expect(started.caughtUp).toBe(false))
     open()
-    await vi.waitFor(() => expect(started.caughtUp).toBe(true), { timeout: 10_000 })
+    await ready(started)
     expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }])
   })
 
   test('of another replica waits while the lease is held, and takes over', async () => {
     const one = projector('one')
-    await vi.waitFor(() => expect(one.caughtUp).toBe(true))
+    await ready(one)
     const two = projector('two')
-    await vi.waitFor(() => expect(two.caughtUp).toBe(true))
+    await ready(two)
     await one.stop()
     await counter().execute('a', count(5))
-    expect(await two.reached(await eventStore.head(), 10_000)).toBe(true)
+    await reachesHead(two, stores)
     expect(await documents()).toEqual([{ id: 'a', count: 5, revision: 0 }])
   })
 
@@ -237,18 +185,16 @@ describe('the projector', () => {
     const newer = defineCollection<CounterDocument>({ ...counters, version: 2 })
     const old = projector('old')
     await counter().execute('a', count(1))
-    await vi.waitFor(() => expect(old.caughtUp).toBe(true))
+    await ready(old)
     const rebuilt = projectorOf({ collections: [newer], holder: 'new' })
-    counter(rebuilt, (...state) => project(...state).map(write => ({ ...write, collection: newer })))
-    workers.push(rebuilt)
-    rebuilt.start()
-    await vi.waitFor(() => expect(rebuilt.caughtUp).toBe(true), { timeout: 10_000 })
-    expect(await readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 1 } })
+    counter(rebuilt, (...state) => projectCounter(...state).map(write => ({ ...write, collection: newer })))
+    await ready(stores.started(rebuilt))
+    expect(await stores.readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 1 } })
 
     await counter().execute('a', count(2))
-    const head = await eventStore.head()
+    const head = await stores.eventStore.head()
     expect([await old.reached(head, 10_000), await rebuilt.reached(head, 10_000)]).toEqual([true, true])
     expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 1 }])
-    expect(await readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 3 } })
+    expect(await stores.readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 3 } })
   })
 })

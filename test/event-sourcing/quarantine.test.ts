@@ -13,16 +13,15 @@ import {
   projectionOfEach,
   projectorKey,
   type RecordedEvent,
-  requestRebuild,
   requestRetry,
 } from '@gantry/event-sourcing'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { DocumentTooLarge, type ReadModels } from '@gantry/read-models'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   add,
   behind,
   double,
+  event,
   items,
   type ListCommand,
   type ListEvent,
@@ -31,10 +30,12 @@ import {
   type NextListCommand,
   type NextListEvent,
   nextListDecider,
-  openStores,
   projectList,
+  reachesHead,
+  ready,
+  rebuild,
   remove,
-  type Stores,
+  useStores,
 } from './support.ts'
 
 const NAME = 'test.projector'
@@ -46,17 +47,9 @@ const log: Log = {
   error: (details, message) => void errors.push({ details: details as Record<string, unknown>, message }),
 }
 
-let stores: Stores
-let projectors: Projector[]
-
-beforeEach(async () => {
-  stores = await openStores()
-  projectors = []
+const stores = useStores()
+beforeEach(() => {
   errors.length = 0
-})
-afterEach(async () => {
-  await Promise.all(projectors.map(projector => projector.stop()))
-  await stores.close()
 })
 
 const projectorOn = (readModels: ReadModels, more: Partial<ProjectorOptions> = {}) =>
@@ -69,12 +62,6 @@ const projectorOn = (readModels: ReadModels, more: Partial<ProjectorOptions> = {
     log,
     ...more,
   })
-const started = (projector: Projector) => {
-  projectors.push(projector)
-  projector.start()
-  return projector
-}
-
 /** This release. Events of the item `broken` throw when they are folded. */
 function release({
   broken,
@@ -104,7 +91,7 @@ function release({
     unknown,
     run: (id: string, command: ListCommand) => lists.execute(id, command),
     load: lists.load,
-    start: () => started(projector),
+    start: () => stores.started(projector),
   }
 }
 
@@ -120,7 +107,7 @@ function nextRelease({ readModels = stores.readModels }: { readModels?: ReadMode
   return {
     run: (id: string, command: NextListCommand) => lists.execute(id, command),
     load: lists.load,
-    start: () => started(projector),
+    start: () => stores.started(projector),
   }
 }
 
@@ -135,8 +122,7 @@ const heldNow = async () => {
   for await (const stream of listHeld(heldStreams(NAME), stores.readModels)) streams.push(stream)
   return streams
 }
-const reachedHead = async (projector: Projector) =>
-  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+const reachedHead = (projector: Projector) => reachesHead(projector, stores)
 
 /** The documents that a new installation of the next release makes from the same log. */
 async function rebuilt() {
@@ -145,15 +131,8 @@ async function rebuilt() {
   return documents(readModels)
 }
 
-const append = (stream: string, type: string, data: object, expected: number, metadata = {}) => {
-  const event: NewEvent = {
-    id: randomUUID(),
-    type,
-    data,
-    metadata: { actor: { id: null, name: 'test' }, requestId: 'test', at: storyMetadata.now, ...metadata },
-  }
-  return stores.eventStore.append(stream, [event], expected)
-}
+const append = (stream: string, type: string, data: NewEvent['data'], expected: number, metadata = {}) =>
+  stores.eventStore.append(stream, [event(type, data, metadata)], expected)
 
 describe('an event of an unknown type', () => {
   test('does not change the state, is counted, and blocks neither the projector nor commands', async () => {
@@ -162,7 +141,7 @@ describe('an event of an unknown type', () => {
     await append('list-a', 'ItemPainted', { item: 'v1', colour: 'red' }, 0)
     const projector = release().start()
     await reachedHead(projector)
-    await vi.waitFor(() => expect(projector.caughtUp).toBe(true))
+    await ready(projector)
     expect(await one.run('a', add('v2', 4))).toMatchObject({ revision: 2, unknown: ['ItemPainted@1'] })
     expect((await one.load('a')).state.items).toEqual(
       new Map([
@@ -189,7 +168,7 @@ describe('an event of an unknown type', () => {
     const one = release({ eventStore: behind(stores.eventStore) })
     await one.run('a', add('v1', 3))
     const projector = one.start()
-    await vi.waitFor(() => expect(projector.caughtUp).toBe(true))
+    await ready(projector)
     await append('list-b', 'ItemAdded', { item: 'w1', amount: 3, times: 2 }, -1, { schemaVersion: 2 })
     // A refusal projects the whole stream before the projector reaches it.
     await expect(one.run('b', remove('w1'))).rejects.toMatchObject({ code: 'not-found' })
@@ -212,7 +191,7 @@ describe('an event of an unknown type', () => {
     ])
     await old.stop()
     const newer = nextRelease().start()
-    await vi.waitFor(async () => expect(await heldNow()).toEqual([]), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await heldNow()).toEqual([]))
     await reachedHead(newer)
     expect(await documents()).toEqual({ v1: 60, v2: 7, w1: 50 })
     expect(await documents()).toEqual(await rebuilt())
@@ -227,15 +206,15 @@ describe('a document of an incomplete state', () => {
     // This release does not know the first event of v1, and writes the document without it.
     await one.run('a', add('v1', 2))
     const before = release()
-    await next.start().reached(await stores.eventStore.head(), 10_000)
+    const newest = next.start()
+    await reachedHead(newest)
     await next.run('a', double('v1'))
     expect(await documents()).toEqual({ v1: 4 })
 
     // A rebuild by this release must not remove documents that the next one has written at the same revision.
-    await Promise.all(projectors.map(projector => projector.stop()))
+    await newest.stop()
     const rebuilding = before.start()
-    const done = await requestRebuild(NAME, stores.readModels, randomUUID())
-    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    await rebuild(NAME, stores.readModels)
     await reachedHead(rebuilding)
     expect(await documents()).toEqual({ v1: 4 })
   })
@@ -253,21 +232,21 @@ describe('an event that throws while it is folded', () => {
     const one = release({ broken: 'bad' })
     const projector = one.start()
     await reachedHead(projector)
-    await vi.waitFor(() => expect(projector.caughtUp).toBe(true))
+    await ready(projector)
     expect(await documents()).toEqual({ v1: 1, w1: 1, w2: 2 })
     await expect(one.run('a', add('v3'))).rejects.toMatchObject({ code: 'stream-quarantined' })
     await one.run('b', add('w3', 3))
     await reachedHead(projector)
     expect(await documents()).toEqual({ v1: 1, w1: 1, w2: 2, w3: 3 })
-    const [event] = await stores.eventStore.readStream('list-a', 1)
+    const [stored] = await stores.eventStore.readStream('list-a', 1)
     expect(await heldNow()).toEqual([
       {
         id: 'list-a',
         status: 'QUARANTINED',
-        event: event?.id,
+        event: stored?.id,
         type: 'ItemAdded',
         revision: 1,
-        position: event?.position,
+        position: stored?.position,
         reason: 'TypeError: this item cannot be folded',
         unknown: [],
       },
@@ -276,7 +255,7 @@ describe('an event that throws while it is folded', () => {
       {
         details: {
           stream: 'list-a',
-          position: event?.position,
+          position: stored?.position,
           reason: 'TypeError: this item cannot be folded',
         },
         message: 'a stream is quarantined: an event cannot be processed',
@@ -302,8 +281,7 @@ describe('an event that throws while it is folded', () => {
     await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, 0)
     await healthy.run('b', add('w1', 2))
     await reachedHead(release({ broken: 'bad' }).start())
-    const done = await requestRebuild(NAME, stores.readModels, randomUUID())
-    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    await rebuild(NAME, stores.readModels)
     expect(await documents()).toEqual({ v1: 1, w1: 2 })
     expect(await heldNow()).toMatchObject([{ id: 'list-a', status: 'QUARANTINED', revision: 1 }])
   })
@@ -312,7 +290,7 @@ describe('an event that throws while it is folded', () => {
     await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
     await reachedHead(release({ broken: 'bad' }).start())
     const done = await requestRetry(NAME, stores.readModels, { id: randomUUID() })
-    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await done()).toBe(true))
     expect(await heldNow()).toHaveLength(1)
     expect(errors).toHaveLength(1)
   })
@@ -329,7 +307,7 @@ describe('an event that throws while it is folded', () => {
     await broken.stop()
     const mended = release()
     await reachedHead(mended.start())
-    await vi.waitFor(async () => expect(await heldNow()).toEqual([]), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await heldNow()).toEqual([]))
     expect(await documents()).toEqual({ v1: 1, bad: 2, v3: 3 })
     await mended.run('a', add('v4', 4))
     expect(await documents()).toMatchObject({ v4: 4 })
@@ -372,7 +350,7 @@ describe('an event that throws while it is folded', () => {
       if (item === 'bad') throw new TypeError('cannot be projected')
       return [{ collection: items, id: item, doc: { id: item, amount } as { id: string }, revision: 0 }]
     })
-    await reachedHead(started(projectorOn(stores.readModels, { projections: [each] })))
+    await reachedHead(stores.started(projectorOn(stores.readModels, { projections: [each] })))
     expect(await documents()).toEqual({ v1: 1, v2: 2 })
     expect(await heldNow()).toMatchObject([{ id: 'list-b', reason: 'TypeError: cannot be projected' }])
   })
@@ -409,7 +387,7 @@ describe('an upcaster', () => {
       },
       view: { projector, project: projectList },
     })
-    await reachedHead(started(projector))
+    await reachedHead(stores.started(projector))
     expect(await documents()).toEqual({ v1: 3 })
   })
 

@@ -207,17 +207,12 @@ const plan: fc.Arbitrary<ReplicaPlan> = fc.record({
   diesAt: fc.oneof({ weight: 3, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: fc.nat(20) }),
 })
 
-const FIXED_SEED = 20_261_121
-test.each([FIXED_SEED, Date.now() % 2 ** 31])(
-  'a name has one holder at a time under three racing replicas with stale reads and deaths, seed %i',
-  async seed => {
-    await fc.assert(
-      fc.asyncProperty(fc.tuple(plan, plan, plan), async plans => {
-        const { events } = await run(plans)
-        heldNames(events, held => expect(new Set(held.values()).size).toBe(held.size))
-      }),
-      { seed, numRuns: 400 },
-    )
-  },
-  60_000,
-)
+test('a name has one holder at a time under three racing replicas with stale reads and deaths', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(plan, plan, plan), async plans => {
+      const { events } = await run(plans)
+      heldNames(events, held => expect(new Set(held.values()).size).toBe(held.size))
+    }),
+    { seed: 20_261_121, numRuns: 200 },
+  )
+})

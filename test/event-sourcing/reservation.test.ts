@@ -1,29 +1,19 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { sqliteEventStore } from '@gantry/embedded'
 import {
   type EventStore,
   type RecordedEvent,
   reservations,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { inMemoryLog, storyMetadata } from '@gantry/event-sourcing/testing'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { event } from './support.ts'
 
-let folder: string
 let eventStore: EventStore
 let clock: number
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gantry-reservation-'))
-  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+beforeEach(() => {
+  eventStore = inMemoryLog().connect()
   clock = Date.parse('2026-11-21T10:00:00.000Z')
-})
-afterEach(async () => {
-  await eventStore.close()
-  await rm(folder, { recursive: true })
 })
 
 /** Holders are streams `thing-{id}`. The last Named event gives the name; a Gone event ends the holder. */
@@ -47,20 +37,8 @@ const names = (graceMs = 60_000) =>
       }
     },
   })
-let ids = 0
 const take = (holder: string, name: string, expected: number, type = 'Named') =>
-  eventStore.append(
-    `thing-${holder}`,
-    [
-      {
-        id: `00000000-0000-4000-8000-${String(ids++).padStart(12, '0')}`,
-        type,
-        data: { name },
-        metadata: { ...storyMetadata, at: storyMetadata.now },
-      },
-    ],
-    expected,
-  )
+  eventStore.append(`thing-${holder}`, [event(type, { name })], expected)
 
 describe('a name', () => {
   test('that is new is reserved without a read', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   aggregate,
   type Decider,
@@ -18,6 +17,7 @@ import {
 } from '@gantry/event-sourcing/testing'
 import type { Json } from '@gantry/messaging'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { count } from './support.ts'
 
 type Counters = Decider<CounterState, CounterCommand, CounterEvent>
 
@@ -68,11 +68,6 @@ const counters = (
     snapshots: { schema: given.schema ?? schema, every: 10 },
     ...(given.cacheSize && { cacheSize: given.cacheSize }),
   })
-const count = (by: number, commandId = randomUUID() as string): CounterCommand => ({
-  type: 'Count',
-  by,
-  metadata: { ...storyMetadata, commandId },
-})
 const saved = (revisions: number[]) => vi.waitFor(() => expect(saves).toEqual(revisions), { interval: 1 })
 const position = async (revision: number) => (await eventStore.readStream('counter-a', revision))[0]?.position
 

@@ -4,9 +4,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
-import { sqliteEventStore, sqliteReadModelStore } from '@gantry/embedded'
-import type { Decider, DomainCommand, EventStore, Project } from '@gantry/event-sourcing'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { sqliteReadModelStore } from '@gantry/embedded'
+import {
+  type Decider,
+  type DomainCommand,
+  type EventStore,
+  type Log,
+  type NewEvent,
+  type Project,
+  type Projector,
+  requestRebuild,
+} from '@gantry/event-sourcing'
+import {
+  type CounterCommand,
+  type CounterEvent,
+  type CounterState,
+  inMemoryLog,
+  storyMetadata,
+} from '@gantry/event-sourcing/testing'
 import {
   defineCollection,
   type ReadModelStore,
@@ -14,6 +29,45 @@ import {
   type Write,
   withGenerations,
 } from '@gantry/read-models'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
+
+export const silent: Log = { info() {}, warn() {}, error() {} }
+
+export interface CounterDocument {
+  id: string
+  count: number
+}
+export const counters = defineCollection<CounterDocument>({
+  name: 'test.counters',
+  version: 1,
+  fields: { count: 'number' },
+})
+export const projectCounter: Project<CounterState, CounterEvent> = (id, { state, revision }) => {
+  const doc: CounterDocument | null = state.status === 'Live' ? { id, count: state.count } : null
+  return [{ collection: counters, id, doc, revision }]
+}
+export const count = (by: number, commandId: string = randomUUID()): CounterCommand => ({
+  type: 'Count',
+  by,
+  metadata: { ...storyMetadata, commandId },
+})
+export const close = (): CounterCommand => ({
+  type: 'Close',
+  metadata: { ...storyMetadata, commandId: randomUUID() },
+})
+
+const { actor, requestId, now: at } = storyMetadata
+/** An event as another process or release would append it. */
+export const event = (
+  type: string,
+  data: NewEvent['data'],
+  metadata: Partial<NewEvent['metadata']> = {},
+) => ({
+  id: randomUUID(),
+  type,
+  data,
+  metadata: { actor, requestId, at, ...metadata },
+})
 
 /** A list with items. Like a version of an API, the document of an item is written only by events of the item. */
 export type ListEvent =
@@ -122,6 +176,9 @@ export const double = (item: string): NextListCommand => ({
   metadata: { ...storyMetadata, commandId: randomUUID() },
 })
 
+/** Each access reads the generations, and nothing waits for other processes. */
+export const AT_ONCE = { knownForMs: 0, writtenWithinMs: 0 }
+
 export interface Stores {
   eventStore: EventStore
   readModels: ReadModels
@@ -129,34 +186,57 @@ export interface Stores {
   store: ReadModelStore
   /** Opens other, empty read models, which a rebuild of the same log fills. */
   anew(): ReadModels
-  close(): Promise<void>
+  /** Starts a projector, which is stopped after the test. */
+  started(projector: Projector): Projector
 }
 
-/** Each access reads the generations, and nothing waits for other processes. */
-export const AT_ONCE = { knownForMs: 0, writtenWithinMs: 0 }
-
-/** Opens a log and read models in a new folder. */
-export async function openStores(): Promise<Stores> {
-  const folder = await mkdtemp(join(tmpdir(), 'gantry-event-sourcing-'))
-  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-  const opened: ReadModelStore[] = []
+/** A log in memory and read models in a new folder for each test. */
+export function useStores(): Stores {
+  const stores = {} as Stores
+  let folder: string
+  let opened: ReadModelStore[]
+  let projectors: Projector[]
   const openStore = () => {
     const store = sqliteReadModelStore({ path: join(folder, `read-models-${opened.length}.db`) })
     opened.push(store)
     return store
   }
-  const store = openStore()
-  return {
-    eventStore,
-    readModels: withGenerations(store, AT_ONCE),
-    store,
-    anew: () => withGenerations(openStore(), AT_ONCE),
-    async close() {
-      await eventStore.close()
-      await Promise.all(opened.map(readModels => readModels.close()))
-      await rm(folder, { recursive: true })
-    },
-  }
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gantry-event-sourcing-'))
+    opened = []
+    projectors = []
+    const store = openStore()
+    Object.assign(stores, {
+      eventStore: inMemoryLog().connect(),
+      store,
+      readModels: withGenerations(store, AT_ONCE),
+      anew: () => withGenerations(openStore(), AT_ONCE),
+      started(projector: Projector) {
+        projectors.push(projector)
+        projector.start()
+        return projector
+      },
+    })
+  })
+  afterEach(async () => {
+    await Promise.all(projectors.map(projector => projector.stop()))
+    await Promise.all(opened.map(readModels => readModels.close()))
+    await rm(folder, { recursive: true })
+  })
+  return stores
+}
+
+export const ready = (projector: { caughtUp: boolean }) =>
+  vi.waitFor(() => expect(projector.caughtUp).toBe(true), { interval: 5 })
+
+/** Requests a rebuild and waits until it is done. */
+export async function rebuild(projector: string, readModels: ReadModels): Promise<void> {
+  const isDone = await requestRebuild(projector, readModels, randomUUID())
+  await vi.waitFor(async () => expect(await isDone()).toBe(true), { interval: 5 })
+}
+
+export async function reachesHead(projector: Projector, { eventStore }: Stores): Promise<void> {
+  expect(await projector.reached(await eventStore.head(), 30_000)).toBe(true)
 }
 
 /** The same log, with subscriptions that are 20 ms behind. */

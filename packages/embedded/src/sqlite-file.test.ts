@@ -26,7 +26,9 @@ afterEach(() => rm(folder, { recursive: true }))
 const fill = (file = FILE) => {
   const db = openDatabase(path, file)
   const insert = db.prepare('INSERT INTO notes VALUES (?)')
+  db.exec('BEGIN')
   for (let number = 0; number < 500; number++) insert.run(`note ${number} ${'.'.repeat(100)}`)
+  db.exec('COMMIT')
   db.close()
 }
 

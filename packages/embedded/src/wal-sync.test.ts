@@ -17,7 +17,7 @@ beforeEach(async () => {
   path = join(folder, 'events.db')
   db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE notes (text TEXT) STRICT')
-  db.prepare('INSERT INTO notes VALUES (?)').run('x'.repeat(2_000_000))
+  db.prepare('INSERT INTO notes VALUES (?)').run('x'.repeat(200_000))
   await utimes(log(), LONG_AGO, LONG_AGO)
 })
 afterEach(async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import type { Bus, Message, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -92,10 +91,7 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
     const published = async () => (await stored()).map(({ data }) => data)
     /** Waits until the last message has this number. */
     const reaches = (number: number) =>
-      vi.waitFor(async () => expect((await published()).at(-1)).toBe(number), {
-        timeout: 20_000,
-        interval: 20,
-      })
+      vi.waitFor(async () => expect((await published()).at(-1)).toBe(number), { interval: 20 })
     const loseCheckpoint = () => stores.readModels.checkpoints.clear('test.relay')
     /** Releases the lease of a holder without its knowledge, as if it had been paused for longer than the lease. */
     const takeLease = async (holder: string) => {
@@ -248,10 +244,14 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
 
     test('is not ready before it has read its last message, also without the lease', async () => {
       await stores.readModels.leases.acquire('test.relay', 'another', 60_000)
-      const gate = Promise.withResolvers<void>()
-      const slow: Bus = { ...bus, last: subjects => gate.promise.then(() => bus.last(subjects)) }
-      const worker = start({ bus: slow })
-      await setTimeout(50)
+      const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const last: Bus['last'] = async subjects => {
+        asked.resolve()
+        await gate.promise
+        return bus.last(subjects)
+      }
+      const worker = start({ bus: { ...bus, last } })
+      await asked.promise
       expect(worker.waitsFor).toBe('its last message on the bus')
       gate.resolve()
       await vi.waitFor(() => expect(worker.waitsFor).toBeUndefined())
@@ -266,7 +266,7 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
       await appendTo(eventStore, 7)
       const worker = start({ eventStore })
       await stores.readModels.leases.acquire('test.relay', 'another', 60_000)
-      await vi.waitFor(() => expect(errors).not.toEqual([]), { timeout: 20_000 })
+      await vi.waitFor(() => expect(errors).not.toEqual([]))
       expect(worker.waitsFor).toMatch(
         /^an operator: the log ends before message \d+ of the bus \(events\..*\.ODD\), so it was restored from a backup: follow "Restoring the log" in docs\/operations\.md$/,
       )
@@ -275,7 +275,7 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
       ])
       // Also once the log has grown beyond that message: its new events cannot be distinguished from the lost ones.
       for (const number of [8, 9, 10, 11]) await appendTo(eventStore, number)
-      await setTimeout(500)
+      await worker.stop()
       expect(await published()).toEqual([1, 2, 3])
       expect(errors).toHaveLength(1)
     })
