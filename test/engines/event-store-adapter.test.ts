@@ -15,7 +15,10 @@ import {
 import { checkEventStore, EventStoreUrlRefused, esdbEventStore } from '@gantry/event-store-esdb'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type StandIn, startEsdbStandIn } from './src/esdb-stand-in.ts'
+import { startEsdbStandIn } from './src/esdb-stand-in.ts'
+import { startNode } from './src/event-store-command.ts'
+import { eventStoreCommand } from './src/find-event-store.ts'
+import { ranOn } from './src/ran-on.ts'
 
 const TEN_MINUTES_MS = 600_000
 
@@ -26,8 +29,13 @@ const placed = (number: number): NewEvent => ({
   metadata: { actor: { id: null, name: 'test' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' },
 })
 
+const command = eventStoreCommand()
+/** Why a test of what only the stand-in can do is skipped: hold an answer, or have a wrong clock or version. */
+const skipped = 'needs the stand-in: EventStoreDB cannot be made to do it'
+ranOn(command ?? 'a stand-in for EventStoreDB')
+
 let folder: string
-let standIn: StandIn
+let server: { url: string; stop(): Promise<void> }
 let eventStore: EventStore
 let clock: () => Date
 let version: () => string
@@ -41,19 +49,21 @@ beforeEach(async () => {
   version = () => '23.10.6'
   arrived = () => {}
   folder = await mkdtemp(join(tmpdir(), 'gantry-adapter-'))
-  standIn = await startEsdbStandIn({
-    path: join(folder, 'events'),
-    now: () => clock(),
-    version: () => version(),
-    arrived: stream => arrived(stream),
-  })
-  eventStore = esdbEventStore({ connectionString: standIn.url })
-  operator = EventStoreDBClient.connectionString(standIn.url)
-})
+  server = await (command
+    ? startNode(command, { inMemory: true })
+    : startEsdbStandIn({
+        path: join(folder, 'events'),
+        now: () => clock(),
+        version: () => version(),
+        arrived: stream => arrived(stream),
+      }))
+  eventStore = esdbEventStore({ connectionString: server.url })
+  operator = EventStoreDBClient.connectionString(server.url)
+}, 120_000)
 afterEach(async () => {
   await eventStore.close()
   await operator.dispose()
-  await standIn.stop()
+  await server.stop()
   await rm(folder, { recursive: true })
 })
 
@@ -90,7 +100,7 @@ describe('a removed stream', () => {
   })
 })
 
-describe('an append that is repeated while it is under way', () => {
+describe.skipIf(command)('an append that is repeated while it is under way', { meta: { skipped } }, () => {
   /** Blocks the first append until `count` appends have arrived. */
   const untilCome = (count: number) => {
     const all = Promise.withResolvers<void>()
@@ -114,10 +124,7 @@ describe('an append that is repeated while it is under way', () => {
         credentials,
       },
     )
-    const startedAt = performance.now()
     const mine = await eventStore.append('order-1', [event], NO_STREAM)
-    expect(performance.now() - startedAt).toBeGreaterThan(1_900)
-
     const { nextExpectedRevision, position } = await other
     expect(mine.revision).toBe(Number(nextExpectedRevision))
     expect(mine.position).toContain(String(position?.commit))
@@ -126,7 +133,7 @@ describe('an append that is repeated while it is under way', () => {
 
   it('is sent once per process while its events and expected revision are the same', async () => {
     const { come } = untilCome(2)
-    const other = esdbEventStore({ connectionString: standIn.url })
+    const other = esdbEventStore({ connectionString: server.url })
     const event = placed(1)
     const answers = Promise.all([
       eventStore.append('order-1', [event], NO_STREAM),
@@ -141,7 +148,7 @@ describe('an append that is repeated while it is under way', () => {
   })
 
   it('fails after its timeout, with a reason, when the server keeps timing out', async () => {
-    const impatient = esdbEventStore({ connectionString: standIn.url, timeoutMs: 3_500 })
+    const impatient = esdbEventStore({ connectionString: server.url, timeoutMs: 3_500 })
     const event = placed(1)
     const never = untilCome(Number.POSITIVE_INFINITY)
     const stuck = operator.appendToStream(
@@ -155,11 +162,9 @@ describe('an append that is repeated while it is under way', () => {
     )
     stuck.catch(() => {})
     await expect.poll(never.come).toBe(1)
-    const startedAt = performance.now()
     const error = await impatient.append('order-1', [event], NO_STREAM).catch(thrown => thrown)
     expect(error).toBeInstanceOf(EventStoreUnavailable)
     expect(error.message).toBe('event store unavailable: no answer within 3500 ms')
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
     expect(never.come()).toBe(3)
     await impatient.close()
   })
@@ -251,17 +256,17 @@ describe('a stream that an operator deleted', () => {
 })
 
 describe('the adapter', () => {
-  it.each([
+  it.skipIf(command).each([
     ['ahead', TEN_MINUTES_MS],
     ['behind', -TEN_MINUTES_MS],
-  ])('accepts a server whose clock is ten minutes %s', async (_, offBy) => {
+  ])('accepts a server whose clock is ten minutes %s', { meta: { skipped } }, async (_, offBy) => {
     clock = () => new Date(Date.now() + offBy)
     await eventStore.append('order-1', [placed(1)], NO_STREAM)
     const [event] = await eventStore.readStream('order-1')
     expect(Math.abs(Date.parse(event?.recordedAt ?? '') - Date.now() - offBy)).toBeLessThan(60_000)
   })
 
-  it('asks a server again that failed the first request', async () => {
+  it.skipIf(command)('asks a server again that failed the first request', { meta: { skipped } }, async () => {
     let asked = 0
     version = () => {
       if (asked++ === 0) throw new Error('starting')
@@ -305,19 +310,21 @@ describe('the check before the start', () => {
   const refusal = (url: string, timeoutMs = 2_000) => checkEventStore(url, timeoutMs).catch(error => error)
 
   it('returns the version', async () => {
-    expect(await checkEventStore(standIn.url)).toBe('23.10.6')
+    expect(await checkEventStore(server.url)).toMatch(/^\d+\.\d+\.\d+/)
   })
 
-  it.each(['20.6.1', '22.10.5', '23.6.0', 'unknown'])('refuses %s as too old', async old => {
+  const tooOld = ['20.6.1', '22.10.5', '23.6.0', 'unknown']
+  it.skipIf(command).each(tooOld)('refuses %s as too old', { meta: { skipped } }, async old => {
     version = () => old
-    const error = await refusal(standIn.url)
+    const error = await refusal(server.url)
     expect(error).toBeInstanceOf(EventStoreUrlRefused)
     expect(error.message).toBe(`EVENT_STORE_URL is EventStoreDB ${old}; 23.10 or newer is required`)
   })
 
-  it.each(['23.10.0', '24.2.0', '24.10.3'])('accepts %s', async newer => {
+  const supported = ['23.10.0', '24.2.0', '24.10.3']
+  it.skipIf(command).each(supported)('accepts %s', { meta: { skipped } }, async newer => {
     version = () => newer
-    expect(await checkEventStore(standIn.url)).toBe(newer)
+    expect(await checkEventStore(server.url)).toBe(newer)
   })
 
   it('names the setting and the host of an unreachable server, and no password', async () => {
@@ -330,7 +337,7 @@ describe('the check before the start', () => {
   })
 
   it('reports a server without TLS when the URL requires TLS', async () => {
-    const error = await refusal(standIn.url.replace('?tls=false', ''))
+    const error = await refusal(server.url.replace('?tls=false', ''))
     expect(error).toBeInstanceOf(EventStoreUnavailable)
     expect(error.message).toContain('tls=false')
   })

@@ -9,11 +9,16 @@ import {
 } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { eventStoreCommand } from './src/find-event-store.ts'
 import { type EsdbCluster, startEsdbCluster } from './src/fixtures/esdb-cluster.ts'
+import { ranOn } from './src/ran-on.ts'
 
-/** Time until three nodes of 23.10.6 had a new leader, after the old one was killed or frozen. */
-const ELECTED_AFTER_KILL_MS = 2_000
-const ELECTED_AFTER_FREEZE_MS = 6_600
+/** From the election to the next write: a client that keeps a lost connection until its keepalive fails takes 20 s. */
+const WRITTEN_AFTER_KILL_MS = 4_000
+const WRITTEN_AFTER_FREEZE_MS = 10_000
+
+const command = eventStoreCommand()
+ranOn(command ? `three nodes of ${command}` : 'three stand-ins for EventStoreDB')
 
 const placed = (number: number): NewEvent => ({
   id: randomUUID(),
@@ -22,21 +27,23 @@ const placed = (number: number): NewEvent => ({
   metadata: { actor: { id: null, name: 'faults' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' },
 })
 
-describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () => {
+describe('three nodes of EventStoreDB', () => {
   let cluster: EsdbCluster
   let eventStore: EventStore
   let number: number
+  let refused: number
   let stop: AbortController
 
   beforeEach(async () => {
-    cluster = await startEsdbCluster()
+    cluster = await startEsdbCluster(command)
     await checkEventStore(cluster.url)
     eventStore = esdbEventStore({ connectionString: cluster.url })
     number = 0
+    refused = 0
     stop = new AbortController()
     await write()
     await eventStore.readStream('order-1')
-  }, 60_000)
+  }, 180_000)
   afterEach(async () => {
     stop.abort()
     await eventStore.close()
@@ -50,6 +57,7 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
         return await eventStore.append(stream, [event], expected)
       } catch (error) {
         if (!(error instanceof EventStoreUnavailable)) throw error
+        refused++
         await setTimeout(100)
       }
     }
@@ -58,62 +66,56 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     await persistently('order-1', placed(number), number - 1)
     number++
   }
-  const msOf = async (work: () => Promise<unknown>) => {
-    const startedAt = performance.now()
-    await work()
-    return performance.now() - startedAt
+  /** Waits for a write that began while no node led. @returns milliseconds since another node leads */
+  const afterElection = async (lost: number, writing: Promise<unknown>) => {
+    await cluster.anotherLeads(lost)
+    const since = performance.now()
+    await writing
+    return performance.now() - since
   }
   /** The first read over a connection to a stopped node fails. The next one goes to the leader. */
   const expectAll = () => {
     const read = async () => (await eventStore.readStream('order-1')).map(event => event.data.number)
-    return expect.poll(read, { timeout: 3_000 }).toEqual(Array.from({ length: number }, (_, n) => n))
+    return expect.poll(read).toEqual(Array.from({ length: number }, (_, n) => n))
   }
 
-  it('continues writes after a killed leader when another one is elected', async () => {
-    await cluster.elect(undefined, [0])
-    await cluster.nodes[0]?.kill()
-    void setTimeout(ELECTED_AFTER_KILL_MS).then(() => cluster.elect(1, [0]))
-    const blocked = await msOf(write)
-    expect(blocked).toBeGreaterThan(ELECTED_AFTER_KILL_MS - 100)
-    expect(blocked).toBeLessThan(ELECTED_AFTER_KILL_MS + 2_000)
+  it('writes again after a killed leader when another node leads', async () => {
+    const leader = await cluster.leader()
+    await cluster.nodes[leader]?.kill()
+    expect(await afterElection(leader, write())).toBeLessThan(WRITTEN_AFTER_KILL_MS)
     await write()
     await expectAll()
   })
 
-  it('continues writes, reads and subscriptions within ten seconds after a frozen leader', async () => {
+  it('writes, reads and follows the log again after a frozen leader when another node leads', async () => {
     const seen: unknown[] = []
     const following = follow(seen)
     await expect.poll(() => seen).toEqual([0])
 
-    await cluster.nodes[0]?.pause()
-    void setTimeout(ELECTED_AFTER_FREEZE_MS).then(() => cluster.elect(1, [0]))
-    const frozenAt = performance.now()
+    const leader = await cluster.leader()
+    await cluster.nodes[leader]?.pause()
     const others = Array.from({ length: 40 }, (_, n) => persistently(`other-${n}`, placed(-1), NO_STREAM))
+    const written = afterElection(leader, Promise.all([write(), ...others]))
+    expect(await written).toBeLessThan(WRITTEN_AFTER_FREEZE_MS)
     await write()
-    await Promise.all(others)
-    expect(performance.now() - frozenAt).toBeGreaterThan(ELECTED_AFTER_FREEZE_MS - 100)
-    expect(performance.now() - frozenAt).toBeLessThan(10_000)
-    expect(await msOf(write)).toBeLessThan(1_000)
     await expectAll()
-    await expect.poll(() => seen, { timeout: 5_000 }).toEqual([0, 1, 2])
-    expect(performance.now() - frozenAt).toBeLessThan(12_000)
+    await expect.poll(() => seen).toEqual([0, 1, 2])
 
-    await cluster.elect(1)
-    await cluster.nodes[0]?.resume()
+    await cluster.isBack(leader)
+    await cluster.nodes[leader]?.resume()
     await write()
-    await setTimeout(500)
     await expectAll()
     for (const n of others.keys()) expect(await eventStore.readStream(`other-${n}`)).toHaveLength(1)
+    await expect.poll(() => seen).toEqual([0, 1, 2, 3])
     stop.abort()
     await following
-    expect(seen).toEqual([0, 1, 2, 3])
   })
 
-  it('is used again after all nodes were stopped for seconds', async () => {
+  it('is used again after all nodes were stopped during a write', async () => {
     for (const node of cluster.nodes) await node.kill()
     const away = write()
-    await setTimeout(4_000)
-    for (const node of cluster.nodes) await node.restart()
+    await expect.poll(() => refused).toBeGreaterThan(1)
+    await Promise.all(cluster.nodes.map(node => node.restart()))
     await away
     await expectAll()
   })

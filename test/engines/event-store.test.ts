@@ -3,12 +3,12 @@ import { eventStoreContract } from '@gantry/event-sourcing/testing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Engine } from './src/engine.ts'
-import { findEventStore, HOW_TO_HAVE_EVENT_STORE } from './src/find-event-store.ts'
+import { findEventStore } from './src/find-event-store.ts'
 import { scavenge } from './src/fixtures/scavenge.ts'
+import { ranOn } from './src/ran-on.ts'
 
 const { kind, description, start } = await findEventStore()
-const instead = kind === 'stand-in' ? `, not on itself. To have that, ${HOW_TO_HAVE_EVENT_STORE}` : ''
-process.stdout.write(`EventStoreDB: tested on ${description}${instead}\n`)
+ranOn(description)
 
 describe(description, () => {
   let engine: Engine

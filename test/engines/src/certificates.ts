@@ -12,12 +12,20 @@ export interface Certificates {
   keyFile: string
 }
 
-/** Creates an authority and a certificate for 127.0.0.1 and localhost. @returns undefined without openssl */
-export async function makeCertificates(folder: string): Promise<Certificates | undefined> {
+/**
+ * Creates an authority and a certificate for 127.0.0.1 and localhost.
+ * @param kind of the keys. EventStoreDB accepts only RSA keys, which take longer to generate.
+ * @returns undefined without openssl
+ */
+export async function makeCertificates(
+  folder: string,
+  kind: 'ec' | 'rsa' = 'ec',
+): Promise<Certificates | undefined> {
   if (!(await onPath('openssl'))) return undefined
   const file = (name: string) => join(folder, name)
   const openssl = (...args: string[]) => run('openssl', args, { cwd: folder, timeoutMs: 30_000 })
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const newKey = kind === 'rsa' ? ['rsa:2048'] : ['ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+  const key = ['-newkey', ...newKey, '-nodes', '-days', '2']
   await openssl('req', '-x509', ...key, '-subj', '/CN=Test CA', '-keyout', 'ca.key', '-out', 'ca.crt')
   await openssl(
     ...['req', '-x509', ...key, '-subj', '/CN=localhost', '-keyout', 'tls.key', '-out', 'tls.crt'],

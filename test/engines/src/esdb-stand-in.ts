@@ -93,7 +93,10 @@ export async function startEsdbStandIn({
   server.addService(streamsService.StreamsService, streams)
   server.addService(operationsService.OperationsService, operationsOf(log))
   server.addService(featuresService.ServerFeaturesService, serverFeatures)
-  server.addService(gossipService.GossipService, gossipOf(members))
+  server.addService(
+    gossipService.GossipService,
+    gossipOf(members, () => bound),
+  )
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
     error ? reject(error) : resolve(bound),

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { containersRun, startContainer } from './container.ts'
 import type { Found } from './engine.ts'
+import { startNode, versionOfEventStore } from './event-store-command.ts'
 import { startServer } from './server-process.ts'
 
 const VERSION = '23.10.1'
@@ -9,9 +10,12 @@ const IMAGE = `eventstore/eventstore:${VERSION}-${process.arch === 'arm64' ? 'al
 
 const insecure = (port: number) => `esdb://127.0.0.1:${port}?tls=false`
 
+/** Path of EventStoreDB's program, for the tests that start nodes of their own. */
+export const eventStoreCommand = (): string | undefined => process.env.EVENT_STORE_COMMAND || undefined
+
 /**
- * Finds EventStoreDB by EVENT_STORE_URL or starts a container. It is in no package manager. Otherwise returns the
- * stand-in, whose description says so.
+ * Finds EventStoreDB by EVENT_STORE_URL or EVENT_STORE_COMMAND, or starts a container. It is in no package manager.
+ * Otherwise returns the stand-in, whose description says so.
  */
 export async function findEventStore(): Promise<Found & { found: true }> {
   const url = process.env.EVENT_STORE_URL
@@ -21,6 +25,15 @@ export async function findEventStore(): Promise<Found & { found: true }> {
       kind: 'url',
       description: 'the EventStoreDB of EVENT_STORE_URL',
       start: async () => ({ url, stop: async () => {} }),
+    }
+  }
+  const command = eventStoreCommand()
+  if (command) {
+    return {
+      found: true,
+      kind: 'path',
+      description: `EventStoreDB ${await versionOfEventStore(command)} of EVENT_STORE_COMMAND`,
+      start: options => startNode(command, options),
     }
   }
   if (await containersRun()) {
@@ -42,7 +55,8 @@ export async function findEventStore(): Promise<Found & { found: true }> {
 }
 
 /** How to get the real server, in one line. */
-export const HOW_TO_HAVE_EVENT_STORE = 'set EVENT_STORE_URL=esdb://host:2113?tls=false or run Docker'
+export const HOW_TO_HAVE_EVENT_STORE =
+  'set EVENT_STORE_COMMAND=/usr/bin/eventstored or EVENT_STORE_URL=esdb://host:2113?tls=false, or run Docker'
 
 /** The stand-in for EventStoreDB, as a separate process that keeps its events in a file. */
 export function eventStoreStandIn(): Found & { found: true } {

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
-import { scaledTimeout } from '../../../bin/timeouts.mjs'
 import type { Engine, StartOptions } from './engine.ts'
 
 interface ServerOptions {
@@ -16,11 +15,19 @@ interface ServerOptions {
   /** Arguments that make it listen on a port of 127.0.0.1 and keep its data in a folder. */
   args(port: number, folder: string): string[]
   url(port: number): string
-  /** Matches the line that the server prints, on stdout or stderr, when it is ready. */
-  ready: RegExp
+  /** Matches the line that the server prints, on stdout or stderr, when it is ready; or tells whether it is ready. */
+  ready: Ready
+  /** Makes files in its folder before its first start. */
+  prepare?(folder: string): Promise<void>
+  /** Default: a free port, or the one that the server of the folder had before. */
+  port?: number
 }
 
-const READY_MS = scaledTimeout(30_000)
+type Ready = RegExp | ((port: number) => Promise<boolean>)
+
+/** Only a server that hangs reaches it. */
+const READY_MS = 120_000
+const POLL_MS = 50
 const STOP_MS = 10_000
 
 /**
@@ -29,12 +36,13 @@ const STOP_MS = 10_000
  * @throws Error with the output of the server when it does not become ready
  */
 export async function startServer(
-  { command, args, url, ready }: ServerOptions,
+  { command, args, url, ready, prepare, port: wanted }: ServerOptions,
   { folder: kept }: Pick<StartOptions, 'folder'> = {},
 ): Promise<Engine> {
   const folder = kept ?? (await mkdtemp(join(tmpdir(), 'gantry-engine-')))
-  const port = kept ? await portOf(kept) : await freePort()
-  const start = () => started(command, args(port, folder), ready)
+  const port = wanted ?? (kept ? await portOf(kept) : await freePort())
+  await prepare?.(folder)
+  const start = () => started(command, args(port, folder), ready, port)
   let child = await start()
 
   return {
@@ -86,7 +94,12 @@ async function portOf(folder: string): Promise<number> {
   return port
 }
 
-async function started(command: string, args: readonly string[], ready: RegExp): Promise<ChildProcess> {
+async function started(
+  command: string,
+  args: readonly string[],
+  ready: Ready,
+  port: number,
+): Promise<ChildProcess> {
   // Its own process group, so that a signal of the terminal does not stop it before the processes that use it.
   const child = endsWithParent(
     spawn(command, args, {
@@ -95,27 +108,31 @@ async function started(command: string, args: readonly string[], ready: RegExp):
     }),
   )
   const printed: string[] = []
-  await new Promise<void>((resolve, reject) => {
-    const refuse = (why: string) => reject(new Error(`${command} ${why}\n${printed.join('\n')}`))
-    const late = setTimeout(() => {
-      child.kill('SIGKILL')
-      refuse(`was not ready in ${READY_MS / 1000} s`)
-    }, READY_MS)
-    for (const output of [child.stdout, child.stderr]) {
-      createInterface({ input: output }).on('line', line => {
-        if (printed.length < 100) printed.push(line)
-        if (!ready.test(line)) return
-        clearTimeout(late)
-        resolve()
-      })
-    }
-    child.once('error', reject)
-    child.once('exit', code => {
-      clearTimeout(late)
-      refuse(`exited with ${code}`)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const refuse = (why: string) => reject(new Error(`${command} ${why}\n${printed.join('\n')}`))
+  const late = setTimeout(() => {
+    child.kill('SIGKILL')
+    refuse(`was not ready in ${READY_MS / 1000} s`)
+  }, READY_MS)
+  for (const output of [child.stdout, child.stderr]) {
+    createInterface({ input: output }).on('line', line => {
+      if (printed.length < 100) printed.push(line)
+      if (ready instanceof RegExp && ready.test(line)) resolve()
     })
+  }
+  child.once('error', reject)
+  child.once('exit', code => refuse(`exited with ${code}`))
+  const polling = new AbortController()
+  if (ready instanceof Function) void becomesTrue(() => ready(port), polling.signal).then(resolve, reject)
+  await promise.finally(() => {
+    clearTimeout(late)
+    polling.abort()
   })
   return child
+}
+
+async function becomesTrue(condition: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !(await condition())) await pause(POLL_MS)
 }
 
 async function ended(child: ChildProcess): Promise<void> {

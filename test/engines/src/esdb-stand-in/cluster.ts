@@ -21,10 +21,11 @@ export type Members = () => readonly Member[] | undefined
 
 const HOST = '127.0.0.1'
 
-/** Tells clients the nodes of the cluster and their leader. */
-export function gossipOf(members: Members): UntypedServiceImplementation {
+/** Tells clients the nodes of the cluster and their leader. A single node leads. */
+export function gossipOf(members: Members, port: () => number): UntypedServiceImplementation {
   const read: handleUnaryCall<names.Empty, gossip.ClusterInfo> = (_, reply) => {
-    reply(null, new gossip.ClusterInfo().setMembersList((members() ?? []).map(messageOf)))
+    const known = members() ?? [{ port: port(), state: 'leader', alive: true }]
+    reply(null, new gossip.ClusterInfo().setMembersList(known.map(messageOf)))
   }
   return { read }
 }
