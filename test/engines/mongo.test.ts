@@ -1,4 +1,6 @@
-import { setTimeout } from 'node:timers/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineCollection, LeaseLost, type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
 import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/read-models/testing'
 import {
@@ -11,21 +13,26 @@ import {
 } from '@gantry/read-models-mongo'
 import { inspectDatabase, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { makeCertificates } from './src/certificates.ts'
 import type { Engine, Faults } from './src/engine.ts'
 import { findMongo } from './src/find-mongo.ts'
 import { type Counter, counters } from './src/fixtures/counters.ts'
 import { forked } from './src/fixtures/forked.ts'
+import { ranOn } from './src/ran-on.ts'
+import { tlsFront } from './src/tls-front.ts'
 
+// FerretDB reads every document for most lists.
+vi.setConfig({ testTimeout: 180_000 })
 const eventually = (expectation: () => unknown) => vi.waitFor(expectation, { timeout: 30_000, interval: 20 })
 
 const found = await findMongo()
-if (found.found) {
-  process.stdout.write(`MongoDB: tested on ${found.description}\n`)
-} else {
-  it.skip('MongoDB', { meta: { skipped: `there is no MongoDB: ${found.how}` } }, () => {})
-}
+if (!found.found) it.skip('MongoDB', { meta: { skipped: `there is no MongoDB: ${found.how}` } }, () => {})
+const folder = await mkdtemp(join(tmpdir(), 'gantry-mongo-'))
+afterAll(() => rm(folder, { recursive: true }))
+const certificates = found.found ? await makeCertificates(folder) : undefined
 
 describe.each(found.found ? [found] : [])('$description', ({ kind, description, start }) => {
+  ranOn(description)
   describe('the contracts', () => {
     let shared: Engine
     beforeAll(async () => {
@@ -92,6 +99,33 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
 
     it('passes the check of the service', async () => {
       expect(await checkReadModels({ url: engine.url })).toMatch(/MongoDB \d+\.\d+/)
+    })
+
+    describe.skipIf(!certificates)('with TLS', { meta: { skipped: 'there is no openssl' } }, () => {
+      const encrypted = async () => {
+        if (!certificates) throw new Error('unreachable')
+        const front = await tlsFront(Number(new URL(engine.url).port), certificates)
+        onTestFinished(() => front.stop())
+        return `mongodb://localhost:${front.port}/gantry?directConnection=true`
+      }
+
+      it('is used with the options of its URL', async () => {
+        const ca = encodeURIComponent(certificates?.caFile ?? '')
+        const url = `${await encrypted()}&tls=true&tlsCAFile=${ca}`
+        await checkReadModels({ url })
+        const { checkpoints } = open({ url })
+        await checkpoints.save('test', 'here')
+        expect(await checkpoints.get('test')).toBe('here')
+      })
+
+      it.each([
+        ['an unknown certificate authority', '&tls=true', /certificate/],
+        ['no TLS', '', /connection|answer|closed/],
+      ])('is refused with %s by an error with the setting', async (_, options, reason) => {
+        const refused = checkReadModels({ url: `${await encrypted()}${options}` })
+        await expect(refused).rejects.toThrow('READ_MODEL_URL')
+        await expect(refused).rejects.toThrow(reason)
+      })
     })
 
     it('drops read models and positions, but no blobs and no keys of users', async () => {
@@ -193,27 +227,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         await eventually(async () => expect(await wide.count({ text: ['test'] })).toBe(2))
       })
 
-      const A_DAY_MS = 24 * 3_600_000
-      const removal = (n: number, revision: number) => ({ _id: `c${n}`, revision, live: false })
-
-      it('of an earlier release, and its removals, delay the deletion of tombstones by a day', async () => {
-        const database = look()
-        const kept = { _id: 'c0', revision: 0, live: true, doc: counter(0) }
-        await database.storeUnmarked('test.counters.v1', [kept])
-        const collection = open().collection(counters)
-        await collection.remove('c1', 5)
-        for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
-        await database.ageRemovals('test.counters.v1', A_DAY_MS)
-        // A replica of the earlier release continues to write.
-        await database.storeUnmarked('test.counters.v1', [removal(2, 6)])
-        expect(await collection.forgetRemoved(0)).toBe(1)
-        for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
-        expect(await collection.latest('c2')).toEqual({ doc: null, revision: 6 })
-        await database.ageRemovals('test.counters.v1', A_DAY_MS)
-        expect(await collection.forgetRemoved(0)).toBe(1)
-        expect(await collection.latest('c2')).toBeUndefined()
-      })
-
       it('of the previous version are kept, those of older versions are not', async () => {
         const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
         for (const number of [1, 2, 3, 10, 11]) await open().collection(version(number)).put(counter(1), 0)
@@ -235,7 +248,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
 
       it('are visible to all readers once stored: by id, in lists, counts and searches', async () => {
         const stores = [open(), open()].map(readModels => readModels.collection(counters))
-        for (let number = 1; number <= 200; number++) {
+        for (let number = 1; number <= 40; number++) {
           const [writer, reader] = number % 2 === 0 ? stores : stores.toReversed()
           const doc = { ...counter(number, number % 10), by: `round-${number}.` }
           expect(await writer?.put(doc, number)).toBe(true)
@@ -251,7 +264,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       })
 
       it('are each stored by only one of two processes that put the same document', async () => {
-        const processes = ['one', 'two'].map(by => forked('./race-puts.ts', [engine.url, by, '200']))
+        const processes = ['one', 'two'].map(by => forked('./race-puts.ts', [engine.url, by, '100']))
         for (const child of processes) {
           onTestFinished(() => child.kill())
           await child.told({ ready: true })
@@ -265,7 +278,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(new Set(all).size).toBe(all.length)
         for (const ids of won) expect(ids.length).toBeGreaterThan(0)
         const newest = await open().collection(counters).list({ limit: 10 })
-        expect(newest.map(({ revision }) => revision)).toEqual([195, 196, 197, 198, 199])
+        expect(newest.map(({ revision }) => revision)).toEqual([95, 96, 97, 98, 99])
       })
     })
 
@@ -307,23 +320,22 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       })
 
       it.each([-600_000, 600_000])(
-        'remain with a live holder whose clock is off by %i ms',
+        'remain with a live holder whose clock is off by %i ms, and end with it',
         async clockIsOffByMs => {
           const child = forked('./hold-lease.ts', [engine.url, 'p', '4000', `${clockIsOffByMs}`])
           onTestFinished(() => child.kill())
           await child.told({ lease: { name: 'p', holder: 'child', token: 1 } })
-          const other = open()
-          const startedAt = performance.now()
-          while (performance.now() - startedAt < 6_000) {
-            expect(await other.leases.acquire('p', 'other', 4_000)).toBeUndefined()
-            await setTimeout(20)
-          }
+          let time = 0
+          const { leases } = open({ elapsed: () => time })
+          for (let turn = 0; turn < 3; turn++)
+            expect(await leases.acquire('p', 'other', 4_000)).toBeUndefined()
           child.tell('of the child')
           await child.told({ saved: 'of the child' })
           child.kill()
-          await eventually(async () =>
-            expect(await other.leases.acquire('p', 'other', 4_000)).toMatchObject({ token: 2 }),
-          )
+          await eventually(async () => {
+            time += 4_000
+            expect(await leases.acquire('p', 'other', 4_000)).toMatchObject({ token: 2 })
+          })
         },
       )
 
@@ -424,7 +436,8 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
             /^read models unavailable: READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:\d+\/gantry: /,
           )
         }
-        expect(performance.now() - startedAt).toBeLessThan(5_000)
+        // The driver's default is 30 s.
+        expect(performance.now() - startedAt).toBeLessThan(20_000)
 
         await faults().restart()
         await eventually(() => readModels.ping())
@@ -442,7 +455,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         const calls = [collection.get('c1'), collection.put(counter(2, 1), 1), readModels.ping()]
         for (const outcome of await Promise.allSettled(calls))
           expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadModelsUnavailable) })
-        expect(performance.now() - startedAt).toBeLessThan(15_000)
+        expect(performance.now() - startedAt).toBeLessThan(25_000)
         await faults().resume()
         await eventually(() => readModels.ping())
         expect(await collection.put(counter(3, 1), 3)).toBe(true)

@@ -5,10 +5,10 @@ import { checkBus, natsBus, type StreamOptions } from '@gantry/messaging-nats'
 import { freePort } from '@gantry/service-kit/testing'
 import { connect as connectClient } from 'nats'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { scaledTimeout } from '../../bin/timeouts.mjs'
 import type { Engine } from './src/engine.ts'
 import { findNats } from './src/find-nats.ts'
 import { insist } from './src/fixtures/insist.ts'
+import { ranOn } from './src/ran-on.ts'
 
 const nats = await findNats()
 /** Nodes of a cluster must reach each other, which they do as local processes. */
@@ -16,9 +16,8 @@ const program = nats.found && (nats.kind === 'path' || nats.kind === 'installed'
 const isOld = nats.found && nats.version?.major === 2 && nats.version.minor < 10
 const skipped = 'needs nats-server as a program, on the PATH or installed'
 
-const options = { timeout: scaledTimeout(120_000), meta: { skipped } }
-
-describe.skipIf(!program)('a stream in a cluster', options, () => {
+describe.skipIf(!program)('a stream in a cluster', { meta: { skipped } }, () => {
+  ranOn(`three of ${program?.description}`)
   let nodes: Engine[]
   let buses: Bus[]
 
@@ -35,7 +34,7 @@ describe.skipIf(!program)('a stream in a cluster', options, () => {
     // On a busy machine one of thirty new clusters never becomes able to place three replicas.
     for (nodes = await startNodes(); !(await hasThreePeers(urls())); nodes = await startNodes())
       await Promise.all(nodes.map(node => node.stop()))
-  }, scaledTimeout(120_000))
+  }, 180_000)
   afterEach(async () => {
     await Promise.all(buses.map(bus => bus.close()))
     await Promise.all(nodes.map(node => node.stop()))
@@ -45,7 +44,7 @@ describe.skipIf(!program)('a stream in a cluster', options, () => {
   const open = async (stream: StreamOptions = { replicas: 3 }) => {
     const bus = natsBus({ url: urls(), stream })
     buses.push(bus)
-    await vi.waitFor(() => bus.ping(), { timeout: scaledTimeout(60_000), interval: 200 })
+    await vi.waitFor(() => bus.ping(), { timeout: 60_000, interval: 200 })
     return bus
   }
   it('gets the number of replicas of the setting, and keeps it for processes without the setting', async () => {
@@ -63,7 +62,7 @@ describe.skipIf(!program)('a stream in a cluster', options, () => {
       }
     }
     // While a stream gets or loses replicas, its cluster may not answer for a moment.
-    const patience = { timeout: scaledTimeout(30_000), interval: 100 }
+    const patience = { timeout: 60_000, interval: 100 }
     const becomes = (expected: object) =>
       vi.waitFor(async () => expect(await stored()).toMatchObject(expected), patience)
     await becomes({ replicas: 3, followers: 2 })
@@ -78,50 +77,7 @@ describe.skipIf(!program)('a stream in a cluster', options, () => {
     expect(await insist(() => readAll(one))).toEqual([1])
   })
 
-  it('loses and repeats nothing and keeps the order during leader changes and the loss of a node', async () => {
-    const count = 900
-    const bus = await open()
-    const noise = await open()
-    const stop = new AbortController()
-    const { signal } = stop
-    const message = (subject: string, data: number) => ({ id: randomUUID(), subject, data })
-    const orders = Array.from({ length: count }, (_, index) => message('events.orders', index + 1))
-
-    const disturbing = (async () => {
-      while (!signal.aborted) {
-        await noise.publish(Array.from({ length: 20 }, (_, n) => message('events.noise', n))).catch(() => {})
-        await setTimeout(10)
-      }
-    })()
-    const handled: number[] = []
-    const consuming = insist(async () => {
-      const options = { consumer: 'shop', subjects: ['events.orders'], signal }
-      for await (const { message, ack } of bus.consume(options)) {
-        handled.push(Number(message.data))
-        await ack()
-      }
-    })
-    for (let from = 0; from < count; from += 100) {
-      const published = insist(() => bus.publish(orders.slice(from, from + 100)))
-      if (from % 300 === 0) await changeLeader(noise)
-      if (from === 500) await nodes[0]?.faults?.kill()
-      await published
-    }
-
-    await vi.waitFor(() => expect(handled.at(-1)).toBe(count), {
-      timeout: scaledTimeout(60_000),
-      interval: 50,
-    })
-    stop.abort()
-    await Promise.all([disturbing, consuming])
-    const inOrder = orders.map(({ data }) => data)
-    expect([...new Set(handled)]).toEqual(inOrder)
-    await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), {
-      timeout: scaledTimeout(30_000),
-    })
-  })
-
-  it('stores each message once and in order for two publishers that continue after the last one concurrently', async ({
+  it('stores and delivers each message in order for two concurrent publishers, during leader changes and the loss of a node', async ({
     skip,
   }) => {
     // Seen on 2.9.10: after these changes of the leader and the loss of a node, the other nodes stay without an answer.
@@ -147,7 +103,16 @@ describe.skipIf(!program)('a stream in a cluster', options, () => {
         }
       }
     }
-    const [one, two] = [await open(), await open()]
+    const [one, two, other] = [await open(), await open(), await open()]
+    const handled: number[] = []
+    const stop = new AbortController()
+    const consuming = insist(async () => {
+      const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
+      for await (const { message, ack } of other.consume(options)) {
+        handled.push(Number(message.data))
+        await ack()
+      }
+    })
     let killed = false
     const disturbed = new Map([one, two].map((bus): [Bus, Set<number>] => [bus, new Set()]))
     /** Each publisher changes the leader once in a third of the messages. With a repeated batch it must come to an end. */
@@ -164,19 +129,22 @@ describe.skipIf(!program)('a stream in a cluster', options, () => {
     }
     await Promise.all([relay(one), relay(two)])
     const inOrder = orders.map(({ data }) => data)
-    await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), {
-      timeout: scaledTimeout(30_000),
-    })
+    await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), 60_000)
+    await vi.waitFor(() => expect(handled.at(-1)).toBe(count), 60_000)
+    stop.abort()
+    await consuming
+    // An acknowledgement may be lost with the leader: a message is then delivered again, and none is skipped.
+    expect([...new Set(handled)]).toEqual(inOrder)
     expect(killed).toBe(true)
     expect(new Set([...disturbed.values()].flatMap(thirds => [...thirds])).size).toBe(3)
   })
 })
 
-/** Whether the nodes of a new cluster can keep three replicas of a stream within ten seconds. */
+/** Whether the nodes of a new cluster can keep three replicas of a stream within twenty seconds. */
 async function hasThreePeers(urls: string): Promise<boolean> {
   const client = await connectClient({ servers: urls.split(',') })
   try {
-    for (const end = Date.now() + scaledTimeout(10_000); Date.now() < end; await setTimeout(100)) {
+    for (const end = Date.now() + 20_000; Date.now() < end; await setTimeout(100)) {
       const { streams } = await client.jetstreamManager({ checkAPI: false })
       const placed = await streams
         .add({ name: 'PROBE', subjects: ['probe'], num_replicas: 3 })

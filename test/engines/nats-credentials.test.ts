@@ -6,12 +6,14 @@ import { type NatsOptions, natsBus } from '@gantry/messaging-nats'
 import { nkeys } from 'nats'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { makeCertificates } from './src/certificates.ts'
-import { findNatsServers } from './src/find-nats.ts'
+import { findNats } from './src/find-nats.ts'
+import { ranOn } from './src/ran-on.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'gantry-credentials-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-const servers = (await findNatsServers()).filter(({ kind }) => kind === 'path' || kind === 'installed')
+const found = await findNats()
+const servers = found.found && (found.kind === 'path' || found.kind === 'installed') ? [found] : []
 const certificates = await makeCertificates(folder)
 
 type KeyPair = ReturnType<typeof nkeys.createUser>
@@ -87,7 +89,8 @@ if (servers.length === 0) {
   test.skip('ways to authenticate NATS clients', { meta: { skipped } }, () => {})
 }
 
-describe.each(servers)('$description', ({ start }) => {
+describe.each(servers)('$description', ({ description, start }) => {
+  ranOn(description)
   const refused = /rejects the user, password, token or key/
   test.for<[string, Way]>([
     [

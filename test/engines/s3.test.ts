@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { Engine } from './src/engine.ts'
 import { findS3, S3_CREDENTIALS } from './src/find-s3.ts'
 import { onPath } from './src/program.ts'
+import { ranOn } from './src/ran-on.ts'
 
 const region = 'us-east-1'
 const settingsOf = (endpoint: string, { accessKeyId, secretAccessKey } = S3_CREDENTIALS) => ({
@@ -24,6 +25,7 @@ const settingsOf = (endpoint: string, { accessKeyId, secretAccessKey } = S3_CRED
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
 })
 const found = await findS3()
+ranOn(found.found ? found.description : 'a server of the test')
 const skipped = found.found ? undefined : `there is no S3 server: ${found.how}`
 
 test('S3 is used when it is available', async () => {
@@ -162,18 +164,18 @@ describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
 })
 
 test('the requests of one call share its time', async () => {
-  const slow = createServer(({ method }, response) => {
-    if (method === 'HEAD') setTimeout(() => response.writeHead(404).end(), 1_500)
+  // Each of the two requests is answered within the time; both together are not.
+  const slow = createServer((request, response) => {
+    const answer = () => response.writeHead(request.resume().method === 'HEAD' ? 404 : 200).end()
+    setTimeout(answer, 600)
   }).listen(0, '127.0.0.1')
   onTestFinished(() => slow.closeAllConnections())
   onTestFinished(() => void slow.close())
   await once(slow, 'listening')
   const { port } = slow.address() as AddressInfo
   const settings = settingsOf(`http://127.0.0.1:${port}`)
-  const blobs = s3BlobStore({ bucket: 'images', prefix: '', settings, timeoutMs: 2_000 })
-  const startedAt = performance.now()
+  const blobs = s3BlobStore({ bucket: 'images', prefix: '', settings, timeoutMs: 1_000 })
   await expect(blobs.put('logo', Buffer.from('png'))).rejects.toThrow(ReadModelsUnavailable)
-  expect(performance.now() - startedAt).toBeLessThan(3_000)
 })
 
 describe.skipIf(skipped)('the audit log is pushed to S3', { meta: { skipped } }, () => {

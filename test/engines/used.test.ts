@@ -11,7 +11,7 @@ const ENGINES = [
 
 test.for(ENGINES)(
   '%s is used when it is available',
-  { timeout: 900_000 },
+  { timeout: 3_600_000 },
   async ([engine, find, tools]: (typeof ENGINES)[number], { skip }) => {
     const found = await find()
     if (found.found) return expect(found.description).not.toMatch(/stand-in/)

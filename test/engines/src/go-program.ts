@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { CACHE, isThere, onPath, run } from './program.ts'
 
 const DOWNLOAD_MS = 180_000
-const COMPILE_MS = 600_000
+const COMPILE_MS = 1_800_000
 
 export interface GoProgram {
   /** Name of the program, and of its folder in the cache. */
@@ -18,7 +18,7 @@ export interface GoProgram {
   patches?: readonly { file: string; from?: string; to: string }[]
   /** Flags of `go build`. */
   flags?: readonly string[]
-  /** Time for the compilation, with downloads. Default: ten minutes. */
+  /** Time for the compilation, with downloads. Default: half an hour, which only a hang reaches. */
   compileMs?: number
 }
 
