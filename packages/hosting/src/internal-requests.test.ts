@@ -85,7 +85,7 @@ test('requests go to the internal port that the health check of the replica name
   )
   const found = replicas({ urls: [url], basePath: '/gantry', now: () => new Date(), log })
   onTestFinished(found.watch())
-  await vi.waitFor(() => expect(found.ready()).toBe(true), { timeout: 20_000 })
+  await vi.waitFor(() => expect(found.ready()).toBe(true))
   const services = { catalog: found }
   const pass: Pass = ({ service, id }) => `a pass to ${service} for ${id}`
   const { bus } = internalRequests({ bus: away, services, basePath: '/gantry', pass })
@@ -115,12 +115,17 @@ test('another replica is asked if one cannot be reached or is not ready', async 
 })
 
 test('a paused replica leaves half of the timeout for another one', async () => {
-  const paused = await listening(app => app.post('/inside/requests', () => new Promise(() => {})))
+  let pausedRequests = 0
+  const paused = await listening(app =>
+    app.post('/inside/requests', () => {
+      pausedRequests++
+      return new Promise(() => {})
+    }),
+  )
   const other = await catalog()
   const exists = asking([other.url, paused])
-  const startedAt = performance.now()
-  expect(await exists('a', 8_000)).toEqual({ exists: true })
-  expect(performance.now() - startedAt).toBeGreaterThan(3_900)
+  expect(await exists('a', 4_000)).toEqual({ exists: true })
+  expect(pausedRequests).toBe(1)
 })
 
 test('a single replica is asked again after its connection was lost', async () => {

@@ -58,7 +58,7 @@ async function runningService(silenceMs?: number) {
 test('an interrupted backup ends the copies of the service and leaves no file', async () => {
   const { data, backup, apart, copied } = await runningService()
   const ended = backUp([backup, '--user-keys', apart], { DATA_DIR: data })
-  await vi.waitFor(() => expect(copied).toHaveLength(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(copied).toHaveLength(1))
   expect(copied[0]).toMatch(/user keys\/user-keys-\d{8}T\d{6}Z\.db$/)
   process.emit('SIGINT')
   expect(await ended).toBe(130)
@@ -72,19 +72,19 @@ test('one backup is taken at a time', async () => {
     events: 'events.db',
     userKeys: 'user-keys.db',
   })
-  await vi.waitFor(() => expect(copied).toHaveLength(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(copied).toHaveLength(1))
   await expect(backUp([backup, '--user-keys', apart], { DATA_DIR: data })).rejects.toThrow(
     'another backup is being taken',
   )
 })
 
 test('the backup of a killed command is ended', async () => {
-  const { data, bus, copied } = await runningService(3_000)
+  const { data, bus, copied } = await runningService(1_000)
   const killed = join(data, '..')
   const copy = { folder: killed, events: 'events.db', userKeys: 'user-keys.db' }
   await askForCopies(bus, 'killed', copy)
-  await vi.waitFor(() => expect(copied).toHaveLength(1), { timeout: 10_000 })
-  await vi.waitFor(async () => expect(await readdir(killed)).toEqual(['data']), { timeout: 20_000 })
+  await vi.waitFor(() => expect(copied).toHaveLength(1))
+  await vi.waitFor(async () => expect(await readdir(killed)).toEqual(['data']))
   expect((await askForCopies(bus, 'next', { folder: killed, events: 'next.db' })).failure).toBeUndefined()
 })
 
