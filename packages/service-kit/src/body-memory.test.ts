@@ -49,13 +49,10 @@ describe('the memory for bodies', () => {
   test('counts the allocated memory, and joins small chunks', () => {
     const memory = new BodyMemory(64 * MEBIBYTE)
     const buffer = new GrowingBuffer(memory.countFor('ada'))
-    const before = process.memoryUsage()
-    for (let at = 0; at < MEBIBYTE; at++) buffer.add(Buffer.from([at % 256]))
-    const after = process.memoryUsage()
-    expect(buffer.bytes()).toHaveLength(MEBIBYTE)
-    expect(buffer.bytes().every((byte, at) => byte === at % 256)).toBe(true)
-    expect(memory.bytes).toBe(MEBIBYTE)
-    expect(after.rss - before.rss).toBeLessThan(64 * MEBIBYTE)
+    const added = Buffer.from(Array.from({ length: 64 * KIBIBYTE }, (_, at) => at % 256))
+    for (const byte of added) buffer.add(Buffer.from([byte]))
+    expect(buffer.bytes().equals(added)).toBe(true)
+    expect(memory.bytes).toBe(64 * KIBIBYTE)
   })
 })
 
@@ -119,7 +116,7 @@ describe('a server', () => {
 
   const gauge = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value
   const bytes = () => gauge('gantry_request_body_bytes')
-  const soon = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 10_000, interval: 5 })
+  const soon = (assertion: () => unknown) => vi.waitFor(assertion, { interval: 5 })
   const url = () => {
     const { port } = app.server.address() as { port: number }
     return `http://127.0.0.1:${port}`

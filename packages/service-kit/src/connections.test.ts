@@ -43,7 +43,7 @@ async function open(localAddress = '127.0.0.1') {
   await Promise.race([once(socket, 'connect'), once(socket, 'close')])
   return seen
 }
-const soon = (assertion: () => void) => vi.waitFor(assertion, { timeout: 10_000, interval: 10 })
+const soon = (assertion: () => void) => vi.waitFor(assertion, { interval: 10 })
 const answers = async () => {
   const client = await open()
   client.socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -74,10 +74,10 @@ describe('a slow client', () => {
   })
 
   test('does not delay other clients, even if there are many slow ones', async () => {
-    await listen({ timeouts: { ...timeouts, headersMs: 5_000, requestMs: 5_000 } })
-    const slow = await Promise.all(Array.from({ length: 300 }, () => open()))
+    await listen({ timeouts: { ...timeouts, headersMs: 60_000, requestMs: 60_000 } })
+    const slow = await Promise.all(Array.from({ length: 50 }, () => open()))
     for (const { socket } of slow) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\nX: ')
-    for (let i = 0; i < 20; i++) await answers()
+    for (let i = 0; i < 5; i++) await answers()
     expect(slow.filter(({ closed }) => closed)).toEqual([])
   })
 
@@ -104,7 +104,7 @@ describe('connections beyond the limit', () => {
     await soon(() => expect(third.closed).toBe(true))
     expect(third.received).toBe('')
     first.socket.destroy()
-    await vi.waitFor(answers, { timeout: 10_000 })
+    await vi.waitFor(answers)
   })
 
   test('of one address are refused, those of another address are not', async () => {
@@ -116,7 +116,7 @@ describe('connections beyond the limit', () => {
     other.socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
     await soon(() => expect(other.received).toContain('"live"'))
     first.socket.destroy()
-    await vi.waitFor(answers, { timeout: 10_000 })
+    await vi.waitFor(answers)
   })
 
   test('are accepted from a proxy, to which the limit per address does not apply', async () => {

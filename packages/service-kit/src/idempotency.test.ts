@@ -255,21 +255,6 @@ describe('after an unknown outcome', () => {
       expect(tokens).toEqual([tokens[0], tokens[0]])
       expect((await ask(TOKEN, 'k-2')).body.token).not.toBe(tokens[0])
     })
-
-    test('from the only key if an earlier release has begun it, and from none of several', async () => {
-      await lost('unacknowledged')
-      const remembered = records.collection(
-        defineCollection<{ id: string }>({ name: 'counting.idempotency', version: 1, fields: {} }),
-      )
-      const [record] = await remembered.list({ limit: 1 })
-      if (!record) throw new Error('there is no record')
-      const { encryptionKey: _, keyFingerprint: __, ...earlier } = record.doc as Record<string, unknown>
-      await remembered.put(earlier as { id: string }, record.revision + 1)
-      await restart(`1:${next},0:${old}`)
-      expect((await ask(TOKEN)).status).toBe(500)
-      await restart(`${old}`)
-      expect((await ask(TOKEN)).body).toMatchObject({ count: 1, token: tokens[0] })
-    })
   })
 
   test('a refusal does not free the key, because the earlier append may still be found', async () => {

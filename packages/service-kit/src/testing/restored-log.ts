@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import { expect, vi } from 'vitest'
-import { scaledTimeout } from '../../../../bin/timeouts.mjs'
+
 import type { Service } from '../service.ts'
 import type { Host } from './service-host.ts'
-
-const TIMEOUT = { timeout: scaledTimeout(15_000) }
 
 /**
  * Restarts the service on a log that was restored from a backup: the bus has a message of the service about an event after
@@ -14,7 +12,7 @@ const TIMEOUT = { timeout: scaledTimeout(15_000) }
  */
 export async function expectWaitOnRestoredLog(host: Host<Service>): Promise<void> {
   const { name } = host.service
-  await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), TIMEOUT)
+  await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined())
   await host.dependencies.bus.publish([
     {
       id: randomUUID(),
@@ -25,7 +23,7 @@ export async function expectWaitOnRestoredLog(host: Host<Service>): Promise<void
   ])
   await host.restart()
   const reason = new RegExp(`^an operator: the log ends before message .* .events\\.${name}\\.`)
-  await vi.waitFor(() => expect(host.service.waitingFor()).toMatch(reason), TIMEOUT)
+  await vi.waitFor(() => expect(host.service.waitingFor()).toMatch(reason))
   const { statusCode, body } = await host.app.inject('/health/ready')
   expect(statusCode).toBe(503)
   expect(body).toContain('Restoring the log')
