@@ -42,13 +42,11 @@ export const LANGUAGES: readonly string[] = Object.keys(COMMANDS)
 /**
  * The sample consumers by language, not started.
  * @param folder for their files
- * @returns all in CI, elsewhere without those whose language is not installed
+ * @returns those whose language is installed
  * @throws Error when one cannot be compiled
  */
 export async function eventConsumers(folder: string): Promise<Map<string, EventConsumer>> {
-  const available = Object.entries(COMMANDS).filter(
-    ([, { program }]) => process.env.CI || hasProgram(program),
-  )
+  const available = Object.entries(COMMANDS).filter(([, { program }]) => hasProgram(program))
   const made = available.map(async ([language, { command }]): Promise<[string, EventConsumer]> => {
     return [language, consumer(join(folder, `${language}.ndjson`), await command(folder))]
   })
