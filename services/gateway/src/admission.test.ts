@@ -1,6 +1,6 @@
 import { listApis, login, logout, subjects } from '@gantry/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ada, bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
+import { bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
 
 let host: EdgeHost
 beforeEach(async () => {
@@ -22,26 +22,24 @@ describe('A request', () => {
     expect(body).toMatchObject({ code: 'unauthenticated', detail: expect.stringContaining('POST /login') })
   })
 
-  test.each(['Basic Z3JhY2U6cHc=', 'Bearer', 'Bearer one two', 'Bearer "quoted"', 'grace-1', ''])(
-    'with the Authorization %j is refused without a request to identity',
-    async authorization => {
-      expect(await host.call(listApis, { authorization })).toMatchObject({
+  test('with a malformed Authorization is refused without a request to identity', async () => {
+    for (const authorization of [
+      ...['Basic Z3JhY2U6cHc=', 'Bearer', 'Bearer one two', 'Bearer "quoted"', 'grace-1', ''],
+    ])
+      expect(await host.call(listApis, { authorization }), authorization).toMatchObject({
         status: 401,
         body: { code: 'unauthenticated' },
       })
-      expect(host.identity.asked).toEqual([])
-    },
-  )
+    expect(host.identity.asked).toEqual([])
+  })
 
-  test.each(['Bearer grace-1', 'bearer grace-1', 'BEARER  grace-1 '])(
-    'is let in with %j',
-    async authorization => {
-      expect(await host.call(listApis, { authorization })).toMatchObject({
+  test('names the scheme in any case', async () => {
+    for (const authorization of ['Bearer grace-1', 'bearer grace-1', 'BEARER  grace-1 '])
+      expect(await host.call(listApis, { authorization }), authorization).toMatchObject({
         status: 200,
         body: { caller: 'grace' },
       })
-    },
-  )
+  })
 
   test('with a credential that identity refuses gets its reason', async () => {
     const { status, headers, body } = await host.call(listApis, bearer('stolen'))
@@ -91,14 +89,6 @@ describe('A principal', () => {
     expect(host.identity.asked).toEqual(['grace-1', 'grace-1'])
   })
 
-  test('of a revoked credential is gone after five seconds, even without a broadcast', async () => {
-    await host.call(listApis, bearer('grace-1'))
-    host.identity.principals.delete('grace-1')
-    expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
-    later(5)
-    expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 401 })
-  })
-
   test('expires together with its credential', async () => {
     host.identity.principals.set('short', { ...grace, expiresAt: Date.now() + 2000 })
     later(1.999)
@@ -121,14 +111,10 @@ describe('A principal', () => {
   })
 
   test('whose access token was revoked keeps other credentials', async () => {
-    await host.call(listApis, bearer('grace-1'))
-    await host.call(listApis, bearer('grace-2'))
-    await host.bus.broadcast(subjects.principalChanged, {
-      userId: grace.userId,
-      tokenId: '44444444-4444-4444-8444-444444444444',
-    })
-    await host.call(listApis, bearer('grace-1'))
-    await host.call(listApis, bearer('grace-2'))
+    for (const credential of ['grace-1', 'grace-2']) await host.call(listApis, bearer(credential))
+    const tokenId = '44444444-4444-4444-8444-444444444444'
+    await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId, tokenId })
+    for (const credential of ['grace-1', 'grace-2']) await host.call(listApis, bearer(credential))
     expect(host.identity.asked).toEqual(['grace-1', 'grace-2', 'grace-2'])
   })
 
@@ -154,13 +140,5 @@ describe('A principal', () => {
     expect(await early).toMatchObject({ status: 200 })
     expect(await late).toMatchObject({ status: 401 })
     expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 401 })
-  })
-
-  test('of one credential is never used for another', async () => {
-    const [first, second] = await Promise.all([
-      host.call(listApis, bearer('grace-1')),
-      host.call(listApis, bearer('ada-1')),
-    ])
-    expect([first?.body.caller, second?.body.caller]).toEqual([grace.username, ada.username])
   })
 })

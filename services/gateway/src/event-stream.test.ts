@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { type PublicEvent, SCOPES, subjects } from '@gantry/contracts'
+import { type Principal, type PublicEvent, SCOPES, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { eventStream } from './event-stream.ts'
+import { type EventStreamOptions, eventStream } from './event-stream.ts'
 import { replaySlots } from './replay-slots.ts'
 import { bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
 
@@ -20,6 +20,7 @@ beforeEach(async () => {
   url = await host.app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterEach(async () => {
+  await Promise.all(apps.splice(0).map(app => app.close()))
   await host.close()
   vi.useRealTimers()
 })
@@ -56,6 +57,19 @@ const caller = {
   metrics: new Registry(),
   now: () => new Date(),
 }
+
+const apps: FastifyInstance[] = []
+/** Serves the events of a bus to grace. */
+async function serve(options: Pick<EventStreamOptions, 'bus'> & Partial<EventStreamOptions>) {
+  const app = Fastify()
+  apps.push(app)
+  const end = eventStream(app, { ...caller, ...options })
+  app.addHook('preClose', async () => end())
+  return app.listen({ port: 0, host: '127.0.0.1' })
+}
+/** A bus whose reads go through a function. */
+const readingThrough = (read: (...call: Parameters<Bus['read']>) => ReturnType<Bus['read']>) =>
+  new Proxy(host.bus, { get: (bus, name) => (name === 'read' ? read : Reflect.get(bus, name)) })
 
 const NDJSON = 'application/x-ndjson'
 
@@ -103,28 +117,6 @@ const open = async (query = '?follow=true', headers: Record<string, string> = {}
 }
 
 describe('The event stream', () => {
-  test('ends after the existing events', async () => {
-    await publish(1, 2, 3)
-    const stream = await open('')
-    expect(stream.answer.headers.get('content-type')).toBe(NDJSON)
-    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
-    expect(stream.names()).toEqual(['api 1', 'api 2', 'api 3'])
-    expect(JSON.parse(stream.text().split('\n')[0] ?? '')).toEqual({
-      ...(event(1).data as object),
-      traceId: null,
-      position: expect.any(String),
-    })
-  })
-
-  test('sends headers before the first event, then new events', async () => {
-    const stream = await open()
-    expect(stream.answer.status).toBe(200)
-    await publish(1)
-    await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
-    await publish(2)
-    await vi.waitFor(() => expect(stream.names()).toEqual(['api 1', 'api 2']))
-  })
-
   test('has pages of a limited length, because a reader that does not read keeps one in memory', async () => {
     const padding = 'x'.repeat(240_000)
     await host.bus.publish(Array.from({ length: 12 }, (_, index) => event(index + 1, 'API_CREATED', padding)))
@@ -135,14 +127,6 @@ describe('The event stream', () => {
     const { content, position } = await page()
     expect(content).toHaveLength(9)
     expect((await page(`&after=${position}`)).content).toHaveLength(3)
-  })
-
-  test('begins after the given position', async () => {
-    await publish(1, 2, 3)
-    const all = await open('')
-    await vi.waitFor(() => expect(all.ended()).toBe('clean'))
-    const stream = await open(`?after=${all.positions()[1]}`)
-    await vi.waitFor(() => expect(stream.numbers()).toEqual([3]))
   })
 
   test('contains public events only', async () => {
@@ -164,51 +148,31 @@ describe('The event stream', () => {
     expect(JSON.parse(stream.text())).toMatchObject({ data: { token: '***' } })
   })
 
-  test('leaves out events whose scope the reader lacks, and keeps the positions of the others', async () => {
+  test('leaves out events whose scope the reader lacks, and those of types of a later release', async () => {
     await host.bus.publish([event(1), event(2, 'USER_CREATED'), event(3, 'OF_A_LATER_RELEASE'), event(4)])
-    const stream = await open('')
-    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
-    expect(stream.numbers()).toEqual([1, 4])
-  })
-
-  test('has all events for a reader with every scope, including types of a later release', async () => {
+    const numbersFor = async (credential: string) => {
+      const stream = await open('', bearer(credential))
+      await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+      return stream.numbers()
+    }
+    expect(await numbersFor('grace-1')).toEqual([1, 4])
     host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
-    await host.bus.publish([event(1), event(2, 'USER_CREATED'), event(3, 'OF_A_LATER_RELEASE')])
-    const stream = await open('', bearer('all'))
-    await vi.waitFor(() => expect(stream.numbers()).toEqual([1, 2, 3]))
+    expect(await numbersFor('all')).toEqual([1, 2, 3, 4])
   })
 
   test('leaves out events after the reader has lost their scope', async () => {
-    host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
+    let reader: Principal = { ...grace, scopes: [...SCOPES] }
+    const recheck = vi.fn(async () => reader)
+    const base = await serve({ bus: host.bus, admit: async () => reader, recheck, times: { recheck: 10 } })
     await host.bus.publish([event(1, 'USER_CREATED')])
-    const stream = await open('?follow=true', bearer('all'))
+    const stream = await open('?follow=true', {}, base)
     await vi.waitFor(() => expect(stream.numbers()).toEqual([1]))
-    host.identity.principals.set('all', grace)
-    await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
-    const asked = host.identity.asked.length
-    await vi.waitFor(() => expect(host.identity.asked.length).toBeGreaterThan(asked), { timeout: 5_000 })
-    await vi.waitFor(
-      async () => {
-        const number = Number(stream.numbers().at(-1)) + 1
-        await host.bus.publish([event(number, 'USER_UPDATED'), event(number + 1)])
-        await vi.waitFor(() => expect(stream.numbers()).toContain(number + 1), { timeout: 500 })
-        expect(stream.numbers()).not.toContain(number)
-      },
-      { timeout: 5_000 },
-    )
-  })
-
-  test('refuses callers without the scope and malformed positions', async () => {
-    host.identity.principals.set('narrow', { ...grace, scopes: ['API_READ'] })
-    const refused = await open('', bearer('narrow'))
-    expect([refused.answer.status, refused.answer.headers.get('content-type')]).toEqual([
-      403,
-      'application/problem+json; charset=utf-8',
-    ])
-    expect((await open('?after=soon')).answer.status).toBe(400)
-    expect((await open('?follow=maybe')).answer.status).toBe(400)
-    expect((await open('?from=2')).answer.status).toBe(400)
-    expect((await open('?since=2')).answer.status).toBe(400)
+    reader = grace
+    const { length } = recheck.mock.calls
+    // The answer to the first of these checks takes effect before the second one begins.
+    await vi.waitFor(() => expect(recheck.mock.calls.length).toBeGreaterThan(length + 1))
+    await host.bus.publish([event(2, 'USER_UPDATED'), event(3)])
+    await vi.waitFor(() => expect(stream.numbers()).toEqual([1, 3]))
   })
 
   test('has no body for HEAD and ends at once', async () => {
@@ -219,17 +183,6 @@ describe('The event stream', () => {
 
 describe('Server-sent events', () => {
   const accept = 'text/event-stream'
-
-  test('have the position as id', async () => {
-    await publish(1)
-    const stream = await open('', { accept })
-    expect(stream.answer.headers.get('content-type')).toBe('text/event-stream')
-    await vi.waitFor(() => expect(stream.text()).toContain('data:'))
-    const [opening, message] = stream.text().split('\n\n')
-    expect(opening).toBe(':')
-    const [, position, data = ''] = /^id: (\S+)\ndata: (.*)$/.exec(message ?? '') ?? []
-    expect(JSON.parse(data)).toEqual({ ...(event(1).data as object), traceId: null, position })
-  })
 
   test('continue after Last-Event-ID, which takes precedence over the query', async () => {
     await publish(1, 2, 3)
@@ -249,7 +202,7 @@ describe('Where retention has removed events', () => {
     vi.setSystemTime(Date.parse('2026-11-21T10:00:00.000Z'))
     await publish(3)
     const removing = sqliteBus({ path: join(host.folder, 'messages.db'), retentionMs: 60_000 })
-    await vi.waitFor(async () => expect(await host.bus.removedThrough([subjects.allEvents])).toBe(2), 5_000)
+    await vi.waitFor(async () => expect(await host.bus.removedThrough([subjects.allEvents])).toBe(2))
     await removing.close()
   }
 
@@ -288,24 +241,15 @@ describe('Where retention has removed events', () => {
     await publish(1, 2, 3)
     /** A bus that reports, before the message at a position, that all messages before it were removed. */
     const removing = (before: number) =>
-      new Proxy(host.bus, {
-        get(bus, name) {
-          if (name !== 'read') return Reflect.get(bus, name)
-          return async function* (options: Parameters<typeof bus.read>[0]) {
-            for await (const message of bus.read(options)) {
-              if (message.sequence === before) options.missed?.({ after: 0, through: before - 1 })
-              yield message
-            }
-          }
-        },
+      readingThrough(async function* (options) {
+        for await (const message of host.bus.read(options)) {
+          if (message.sequence === before) options.missed?.({ after: 0, through: before - 1 })
+          yield message
+        }
       })
     const streamOf = async (bus: Bus, query: string) => {
-      const app = Fastify()
-      eventStream(app, { bus, ...caller })
-      const base = await app.listen({ port: 0, host: '127.0.0.1' })
-      const stream = await open(query, {}, base)
+      const stream = await open(query, {}, await serve({ bus }))
       await vi.waitFor(() => expect(stream.ended()).toBeDefined())
-      await app.close()
       return stream
     }
     const all = await open('')
@@ -329,7 +273,7 @@ describe('An open stream', () => {
   })
 
   test('does not keep the service from stopping when its reader does not read', async () => {
-    const wide = Array.from({ length: 200 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
+    const wide = Array.from({ length: 150 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
     await host.bus.publish(wide)
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
@@ -339,14 +283,12 @@ describe('An open stream', () => {
     await once(socket, 'readable')
     const closed = vi.fn()
     host.app.close().then(closed)
-    await vi.waitFor(() => expect(closed).toHaveBeenCalled(), 5_000)
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled())
     socket.destroy()
   })
 
   test('is disconnected when its follower does not read, and continues after the last position', async () => {
-    const app = Fastify()
-    eventStream(app, { bus: host.bus, ...caller, times: { stalled: 200, recheck: 50 } })
-    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    const base = await serve({ bus: host.bus, times: { stalled: 200, recheck: 50 } })
     await host.bus.publish(
       Array.from({ length: 120 }, (_, number) => event(number + 1, 'API_CREATED', 'x'.repeat(100_000))),
     )
@@ -356,9 +298,9 @@ describe('An open stream', () => {
     await once(socket, 'readable')
     const connections = () =>
       new Promise<number>((resolve, reject) =>
-        app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+        apps[0]?.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       )
-    await vi.waitFor(async () => expect(await connections()).toBe(0), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(async () => expect(await connections()).toBe(0))
     let text = ''
     socket.on('data', chunk => (text += chunk)).on('error', () => {})
     await once(socket, 'close')
@@ -366,73 +308,49 @@ describe('An open stream', () => {
     expect(received.length).toBeLessThan(120)
     const [, last, position] = received.at(-1) ?? []
     const rest = await open(`?after=${position}`, {}, base)
-    await vi.waitFor(() => expect(rest.ended()).toBe('clean'), 10_000)
+    await vi.waitFor(() => expect(rest.ended()).toBe('clean'))
     expect(rest.numbers()[0]).toBe(Number(last) + 1)
     expect(rest.numbers().at(-1)).toBe(120)
-    await app.close()
   })
 
   test('reads ahead of its reader by a bounded amount only', async () => {
-    const wide = Array.from({ length: 500 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
-    await host.bus.publish(wide)
+    const count = 250
+    await host.bus.publish(
+      Array.from({ length: count }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000))),
+    )
     let taken = 0
-    const counting = new Proxy(host.bus, {
-      get(bus, name) {
-        if (name !== 'read') return Reflect.get(bus, name)
-        return async function* (options: Parameters<typeof bus.read>[0]) {
-          for await (const message of bus.read(options)) {
-            taken++
-            yield message
-          }
-        }
-      },
+    const counting = readingThrough(async function* (options) {
+      for await (const message of host.bus.read(options)) {
+        taken++
+        yield message
+      }
     })
-    const app = Fastify()
-    eventStream(app, { bus: counting, ...caller })
-    const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const answer = await fetch(`${base}/events`, { headers: { accept: NDJSON } })
+    const answer = await fetch(`${await serve({ bus: counting })}/events`, { headers: { accept: NDJSON } })
     const reader = answer.body?.getReader()
     await reader?.read()
-    let before = -1
-    await vi.waitFor(
-      () => {
-        const still = taken === before
-        before = taken
-        expect(still).toBe(true)
-      },
-      { interval: 200, timeout: 5_000 },
-    )
-    expect(taken).toBeLessThan(300)
+    // Another reader is served completely meanwhile.
+    const other = await open('')
+    await vi.waitFor(() => expect(other.ended()).toBe('clean'))
+    expect(taken).toBeLessThan(count)
     let bytes = 0
     for (let next = await reader?.read(); next && !next.done; next = await reader?.read())
       bytes += next.value.length
-    expect(taken).toBe(500)
-    expect(bytes).toBeGreaterThan(49_000_000)
-    await app.close()
+    expect(taken).toBe(count)
+    expect(bytes).toBeGreaterThan(count * 98_000)
   })
 
   test('sends heartbeats, so that proxies do not close it', async () => {
-    const app = Fastify()
-    const end = eventStream(app, {
-      bus: host.bus,
-      ...caller,
-      times: { heartbeat: 20 },
-    })
-    const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const stream = await open('?follow=true', {}, base)
+    const stream = await open('?follow=true', {}, await serve({ bus: host.bus, times: { heartbeat: 20 } }))
     await vi.waitFor(() => expect(stream.text()).toMatch(/^\n{4,}$/))
     await publish(1)
     await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
-    end()
-    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
-    await app.close()
   })
 
   test('ends within seconds when its caller may no longer read', async () => {
     const stream = await open()
     host.identity.principals.delete('grace-1')
     await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
-    await vi.waitFor(() => expect(stream.ended()).toBe('clean'), 3_000)
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect((await open()).answer.status).toBe(401)
   })
 
@@ -444,27 +362,18 @@ describe('An open stream', () => {
     await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
     host.bus.respond(subjects.authenticate, async () => grace as unknown as Json)
     vi.setSystemTime(Date.parse('2026-11-21T10:30:00.000Z'))
-    await vi.waitFor(() => expect(stream.ended()).toBe('clean'), 3_000)
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
   })
 
   test('ends its read of the bus when its reader disconnects', async () => {
     const ends: AbortSignal[] = []
-    const watching = new Proxy(host.bus, {
-      get(bus, name) {
-        if (name !== 'read') return Reflect.get(bus, name)
-        return (options: Parameters<typeof bus.read>[0]) => {
-          ends.push(options.signal)
-          return bus.read(options)
-        }
-      },
+    const watching = readingThrough(options => {
+      ends.push(options.signal)
+      return host.bus.read(options)
     })
-    const app = Fastify()
-    eventStream(app, { bus: watching, ...caller })
-    const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const stream = await open('?follow=true', {}, base)
+    const stream = await open('?follow=true', {}, await serve({ bus: watching }))
     await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([false]))
     await stream.leave()
     await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([true]))
-    await app.close()
   })
 })

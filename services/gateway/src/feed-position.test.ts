@@ -182,9 +182,9 @@ test('while the bus is built again a page is refused, and a follower waits', asy
   expect(await ask(`?after=${position}`)).toMatchObject({ status: 503, body: { code: 'events-incomplete' } })
   const follower = await follow(position)
   await bus.publish([...catalog(2, 4), ...media(3, 5)])
-  await vi.waitFor(() => expect(follower.numbers()).toEqual([4, 5]), 5_000)
+  await vi.waitFor(() => expect(follower.numbers()).toEqual([4, 5]))
   await bus.publish(catalog(6))
-  await vi.waitFor(() => expect(follower.numbers()).toEqual([4, 5, 6]), 5_000)
+  await vi.waitFor(() => expect(follower.numbers()).toEqual([4, 5, 6]))
   expect(numbers(await page(`?after=${follower.last()}`))).toEqual([])
 })
 

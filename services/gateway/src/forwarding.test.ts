@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
-import { type ReplicasOptions, replicas } from '@gantry/hosting'
+import { replicas } from '@gantry/hosting'
 import { BodyMemory, httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
 import { type Span, type SpanStart, type Tracer, withTracer } from '@gantry/tracing'
 import type { FastifyInstance } from 'fastify'
@@ -63,7 +63,6 @@ afterEach(async () => {
 
 interface GatewayOptions {
   basePath?: string
-  resolve?: ReplicasOptions['resolve']
   /** In bytes. */
   bodyMemory?: number
   /** URLs of services that have replicas of their own. */
@@ -72,7 +71,7 @@ interface GatewayOptions {
 
 async function gatewayTo(
   urls: string[],
-  { basePath = '', resolve, bodyMemory = 268_435_456, others = {} }: GatewayOptions = {},
+  { basePath = '', bodyMemory = 268_435_456, others = {} }: GatewayOptions = {},
 ) {
   const log = pino({ level: 'silent' })
   const now = () => new Date()
@@ -85,7 +84,7 @@ async function gatewayTo(
     notReadyReason: () => undefined,
     bodyMemory: new BodyMemory(bodyMemory),
   })
-  const at = (urls: string[]) => replicas({ urls, basePath, now, log, ...(resolve && { resolve }) })
+  const at = (urls: string[]) => replicas({ urls, basePath, now, log })
   const found = at(urls)
   const of = (service: Upstream) => (others[service] ? at([others[service]]) : found)
   await app.register(
@@ -109,7 +108,7 @@ async function gatewayTo(
   apps.push(app)
   const heldBytes = async () =>
     (await metrics.getSingleMetric('gantry_request_body_bytes')?.get())?.values[0]?.value
-  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), found, heldBytes }
+  return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }), found, heldBytes }
 }
 
 const ok = (_request: IncomingMessage, response: ServerResponse) =>
@@ -169,36 +168,33 @@ async function services() {
   return { asked, urls }
 }
 
-test.for(['', '/gantry', '/a/b'])(
-  'each operation is forwarded to its service, under the base path "%s"',
-  async basePath => {
-    const { asked, urls } = await services()
-    const { url } = await gatewayTo([urls.catalog], { basePath, others: urls })
-    const expected: string[] = []
-    for (const { id, service, method, path, params } of OPERATIONS) {
-      if (service === 'gateway') continue
-      // Version names may contain any characters.
-      const isNamed = 'version_id' in (params?.shape ?? {})
-      const own = path.replace('{version_id}', isNamed ? 'v 1%2F2' : '{version_id}').replace(/\{\w+\}/g, API)
-      const response = await fetch(`${url}${basePath}${own}?a=1`, { method })
-      await response.body?.cancel()
-      const forwarded = own.replace(' ', '%20')
-      expected.push(`${service}: ${method} ${basePath}${forwarded}?a=1 signed ada for ${service} ${id}`)
-    }
-    for (const [file, id] of [
-      ['jwks.json', 'jwks'],
-      ['audit-keys.json', 'auditKeys'],
-    ]) {
-      await (await fetch(`${url}${basePath}/.well-known/${file}`)).body?.cancel()
-      expected.push(`identity: GET ${basePath}/.well-known/${file} signed anonymous for identity ${id}`)
-    }
-    expect(asked).toEqual(expected)
-  },
-)
+test('each operation is forwarded to its service', async () => {
+  const { asked, urls } = await services()
+  const { url } = await gatewayTo([urls.catalog], { basePath: '/a/b', others: urls })
+  const expected: string[] = []
+  for (const { id, service, method, path, params } of OPERATIONS) {
+    if (service === 'gateway') continue
+    // Version names may contain any characters.
+    const isNamed = 'version_id' in (params?.shape ?? {})
+    const own = path.replace('{version_id}', isNamed ? 'v 1%2F2' : '{version_id}').replace(/\{\w+\}/g, API)
+    const response = await fetch(`${url}/a/b${own}?a=1`, { method })
+    await response.body?.cancel()
+    const forwarded = own.replace(' ', '%20')
+    expected.push(`${service}: ${method} /a/b${forwarded}?a=1 signed ada for ${service} ${id}`)
+  }
+  for (const [file, id] of [
+    ['jwks.json', 'jwks'],
+    ['audit-keys.json', 'auditKeys'],
+  ]) {
+    await (await fetch(`${url}/a/b/.well-known/${file}`)).body?.cancel()
+    expected.push(`identity: GET /a/b/.well-known/${file} signed anonymous for identity ${id}`)
+  }
+  expect(asked).toEqual(expected)
+})
 
 test('only the operations of the contracts are forwarded', async () => {
   const { asked, urls } = await services()
-  const { url } = await gatewayTo([urls.catalog], { others: urls })
+  const { app } = await gatewayTo([urls.catalog], { others: urls })
   const isOperation = (asked: string, path: string) =>
     OPERATIONS.some(
       operation =>
@@ -228,9 +224,9 @@ test('only the operations of the contracts are forwarded', async () => {
   ]
   const sent: string[] = []
   for (const path of paths) {
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const) {
       if (isOperation(method, path)) continue
-      await (await fetch(url + path, { method })).body?.cancel()
+      await app.inject({ method, url: path })
       sent.push(`${method} ${path}`)
     }
   }
@@ -269,18 +265,18 @@ test.for(['GET', 'POST', 'PUT', 'DELETE'])('a %s goes to another replica when on
   const { url } = await gatewayTo([await refusing(), catalog.url])
   const path = method === 'POST' ? '/apis' : `/apis/${API}`
   const json = { headers: { 'content-type': 'application/json' }, body: '{"name":"a"}' }
-  for (let i = 0; i < 4; i++) {
+  for (let i = 0; i < 2; i++) {
     const response = await fetch(`${url}${path}`, { method, ...(method.startsWith('P') && json) })
     expect(response.status).toBe(200)
   }
-  expect(catalog.asked).toHaveLength(4)
+  expect(catalog.asked).toHaveLength(2)
 })
 
 test('a read goes to another replica when the connection breaks', async () => {
   const breaking = await replica(request => void request.socket.destroy())
   const catalog = await replica(ok)
   const { url } = await gatewayTo([breaking.url, catalog.url])
-  for (let i = 0; i < 4; i++) expect((await fetch(`${url}/apis`)).status).toBe(200)
+  for (let i = 0; i < 2; i++) expect((await fetch(`${url}/apis`)).status).toBe(200)
 })
 
 test('a read goes to another replica when the first does not respond for seconds', async () => {
@@ -354,7 +350,7 @@ test.for(['GET', 'POST'])('the span of a %s to a service ends when the client is
   const leaving = new AbortController()
   const init = { method, signal: leaving.signal, ...(method === 'POST' && json) }
   const left = fetch(`${url}/apis`, init).catch(() => 'gone')
-  await vi.waitFor(() => expect(waiting).toHaveLength(1), 5_000)
+  await vi.waitFor(() => expect(waiting).toHaveLength(1))
   leaving.abort()
   expect(await left).toBe('gone')
   await vi.waitFor(() => expect(ended).toEqual(['null aborted']))
@@ -381,11 +377,11 @@ describe('the memory for bodies', () => {
   test('is not used up by bodies that are streamed', async () => {
     const media = await replica(ok)
     const { url, heldBytes } = await gatewayTo([media.url], { bodyMemory: 1_048_576 })
-    const body = Buffer.alloc(8 * 1_048_576, 'x')
+    const body = Buffer.alloc(4 * 1_048_576, 'x')
     const response = await fetch(`${url}/apis/${API}/image`, { method: 'PUT', headers: form, body })
     expect(response.status).toBe(200)
     expect(media.asked[0]?.body).toHaveLength(body.length)
-    await vi.waitFor(async () => expect(await heldBytes()).toBe(0), 10_000)
+    await vi.waitFor(async () => expect(await heldBytes()).toBe(0))
   })
 
   test('counts bytes that a slow service has not read, and JSON until the service responds', async () => {
@@ -394,31 +390,30 @@ describe('the memory for bodies', () => {
     const port = await listen(slow)
     opened.push(slow)
     const { url, heldBytes } = await gatewayTo([`http://127.0.0.1:${port}`])
-    const soon = (assertion: () => unknown) => vi.waitFor(assertion, 15_000)
     const upload = fetch(`${url}/apis/${API}/image`, {
       method: 'PUT',
       headers: form,
-      body: Buffer.alloc(32 * 1_048_576, 'x'),
+      body: Buffer.alloc(16 * 1_048_576, 'x'),
     })
-    await soon(async () => expect(await heldBytes()).toBeGreaterThanOrEqual(65_536))
+    await vi.waitFor(async () => expect(await heldBytes()).toBeGreaterThanOrEqual(65_536))
     expect(await heldBytes()).toBeLessThan(1_048_576)
-    await soon(() => expect(waiting).toHaveLength(1))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
     waiting[0]?.request.resume().on('end', () => waiting[0]?.response.end('{}'))
     expect((await upload).status).toBe(200)
-    await soon(async () => expect(await heldBytes()).toBe(0))
+    await vi.waitFor(async () => expect(await heldBytes()).toBe(0))
 
     const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"a"}' }
     const leaving = new AbortController()
     const left = fetch(`${url}/apis`, { ...json, signal: leaving.signal }).catch(() => 'given up')
-    await soon(() => expect(waiting).toHaveLength(2))
+    await vi.waitFor(() => expect(waiting).toHaveLength(2))
     leaving.abort()
     expect(await left).toBe('given up')
     const stayed = fetch(`${url}/apis`, json)
-    await soon(() => expect(waiting).toHaveLength(3))
+    await vi.waitFor(() => expect(waiting).toHaveLength(3))
     expect(await heldBytes()).toBeGreaterThanOrEqual(2 * json.body.length)
     for (const { response } of waiting.slice(1)) response.end('{}')
     expect((await stayed).status).toBe(200)
-    await soon(async () => expect(await heldBytes()).toBe(0))
+    await vi.waitFor(async () => expect(await heldBytes()).toBe(0))
   })
 })
 
@@ -435,55 +430,3 @@ test('a replica that is not ready gets no requests', async () => {
   for (let i = 0; i < 4; i++) expect(await (await fetch(`${url}/apis`)).json()).toEqual({ done: true })
   unwatch()
 })
-
-test('no request fails during a rolling replacement of all replicas behind a name', async () => {
-  const log = pino({ level: 'silent' })
-  let port = 0
-  /** Like a service: first fails readiness, and stops when it gets no more requests. */
-  const rolled = async (address: string) => {
-    let leaving = false
-    const app = httpServer({
-      basePath: '',
-      log,
-      metrics: new Registry(),
-      now: () => new Date(),
-      notReadyReason: () => (leaving ? 'shutting down' : undefined),
-    })
-    app.all('/apis', async () => ({ from: address }))
-    apps.push(app)
-    await app.listen({ port, host: address })
-    port = (app.server.address() as { port: number }).port
-    return { address, leave: () => (leaving = true), close: () => app.close() }
-  }
-  const first = [await rolled('127.0.0.2'), await rolled('127.0.0.3')]
-  let addresses = first.map(({ address }) => address)
-  const { url, found } = await gatewayTo([`http://catalog:${port}`], { resolve: async () => addresses })
-  const unwatch = found.watch()
-  const asked = () => [...new Set(Array.from({ length: 6 }, () => found.next()))]
-  await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 20_000 })
-
-  const answers: number[] = []
-  let rolling = true
-  const asking = (async () => {
-    for (let i = 0; rolling; i++) {
-      const json = { headers: { 'content-type': 'application/json' }, body: '{}' }
-      const response = await fetch(`${url}/apis`, i % 2 ? { method: 'POST', ...json } : {})
-      answers.push(response.status)
-    }
-  })()
-  for (const [index, old] of first.entries()) {
-    const fresh = await rolled(`127.0.0.${4 + index}`)
-    addresses = [...addresses, fresh.address]
-    await vi.waitFor(() => expect(asked().join()).toContain(fresh.address), { timeout: 20_000 })
-    old.leave()
-    addresses = addresses.filter(address => address !== old.address)
-    await vi.waitFor(() => expect(asked().join()).not.toContain(old.address), { timeout: 20_000 })
-    await old.close()
-  }
-  await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 20_000 })
-  rolling = false
-  await asking
-  unwatch()
-  expect(answers.length).toBeGreaterThan(20)
-  expect(answers.filter(status => status !== 200)).toEqual([])
-}, 60_000)

@@ -45,6 +45,8 @@ test('exports of the audit log break off once their credential is revoked or lac
   principals.delete('one')
   principals.set('other', { ...valid, scopes: ['API_READ'] })
   await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
-  await vi.waitFor(() => expect([revoked.broken(), limited.broken()]).toEqual([true, true]), 3_000)
+  await vi.waitFor(() => expect([revoked.broken(), limited.broken()]).toEqual([true, true]))
+  const { asked } = host.identity
+  await vi.waitFor(() => expect(asked.filter(credential => credential === 'third')).toHaveLength(2))
   expect(unchanged.broken()).toBe(false)
 })

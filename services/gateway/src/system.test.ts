@@ -58,9 +58,7 @@ test('shows every replica of a service, also one that hangs, is gone, or runs th
   ]
   const known = replicas({ urls, basePath: '', now, log })
   onTestFinished(known.watch())
-  await vi.waitFor(() => expect(known.all().filter(({ ready }) => ready)).toHaveLength(4), {
-    timeout: 20_000,
-  })
+  await vi.waitFor(() => expect(known.all().filter(({ ready }) => ready)).toHaveLength(4))
   const asking = internalRequests({
     bus: inMemoryBroker().connect(),
     services: { catalog: known },

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 
 /** Maximum time that one slice may block the event loop. */
 const SLICE_MS = 4
@@ -22,11 +22,27 @@ export interface TimeSlices {
   takeFirst(): Promise<TimeSlice>
 }
 
+/** Times in milliseconds. */
+interface EventLoop {
+  now(): number
+  /** @returns the part of the pause in which other work used the event loop */
+  pause(ms: number): Promise<number>
+}
+
+const EVENT_LOOP: EventLoop = {
+  now: () => performance.now(),
+  async pause(ms) {
+    const before = performance.eventLoopUtilization()
+    await wait(ms)
+    return performance.eventLoopUtilization(before).utilization
+  },
+}
+
 /**
  * Gives out one time slice at a time, so that work done in slices uses at most a third of the time of the event loop while
  * there is other work.
  */
-export function timeSlices(): TimeSlices {
+export function timeSlices({ now, pause } = EVENT_LOOP): TimeSlices {
   const waiting: ((slice: TimeSlice) => void)[] = []
   let giving = false
   let factor = PAUSE_FACTOR
@@ -35,18 +51,17 @@ export function timeSlices(): TimeSlices {
     if (giving) return
     giving = true
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const startedAt = performance.now()
+      const startedAt = now()
       await new Promise<void>(resolve => {
         const late = setTimeout(resolve, SLICE_MS)
         const end = () => {
           clearTimeout(late)
           resolve()
         }
-        next({ over: () => performance.now() - startedAt >= SLICE_MS, end })
+        next({ over: () => now() - startedAt >= SLICE_MS, end })
       })
-      const before = performance.eventLoopUtilization()
-      await pause(factor * (performance.now() - startedAt))
-      factor = performance.eventLoopUtilization(before).utilization < QUIET ? QUIET_FACTOR : PAUSE_FACTOR
+      const load = await pause(factor * (now() - startedAt))
+      factor = load < QUIET ? QUIET_FACTOR : PAUSE_FACTOR
     }
     giving = false
   }

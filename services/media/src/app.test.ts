@@ -10,7 +10,7 @@ import { type Host, type HostOptions, hostService } from '@gantry/service-kit/te
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { mediaService } from './app.ts'
 import { images } from './image/image.projection.ts'
-import { animatedGif, gif, jpeg, lossyWebp, png, svg } from './testing/samples.ts'
+import { gif, jpeg, png, svg } from './testing/samples.ts'
 
 const API = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const OTHER = '6c2a2d0f-7e1a-4d69-8b54-0e7c9d3b8f21'
@@ -99,90 +99,27 @@ const apiDeleted = (api: string): Message => {
   return { id: event.id, subject: subjects.events('catalog', 'API_DELETED'), data: event as never }
 }
 const tellMedia = (message: Message) =>
-  host.dependencies.bus.request(subjects.react('media'), message as never, { timeoutMs: 1_000 })
+  host.dependencies.bus.request(subjects.react('media'), message as never, { timeoutMs: 5_000 })
 
 describe('an image', () => {
-  test.for<[string, Buffer]>([
-    ['image/png', logo],
-    ['image/jpeg', jpeg],
-    ['image/gif', animatedGif],
-    ['image/webp', lossyWebp],
-    ['image/svg+xml', svg('width="3" height="2"', '<script>alert(1)</script>')],
-  ])('of type %s is returned unchanged and with restrictive headers', async ([contentType, file]) => {
+  test('is returned unchanged and with restrictive headers, which HEAD has too', async () => {
     await open({ start: false })
     catalog(API)
-    const { status, body } = await upload(API, file)
-    expect({ status, ...body }).toMatchObject({ status: 200, contentType, size: file.length })
-
-    const answer = await call('GET', API)
-    expect(answer.statusCode).toBe(200)
-    expect(answer.rawPayload.equals(file)).toBe(true)
-    const extension = { 'image/jpeg': 'jpg', 'image/svg+xml': 'svg' }[contentType] ?? contentType.slice(6)
-    expect(answer.headers).toMatchObject({
-      'content-type': contentType,
-      'content-length': String(file.length),
-      etag: `"${body.sha256}"`,
-      'cache-control': 'private, no-cache',
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-      'content-disposition': `inline; filename="${API}.${extension}"`,
-    })
-  })
-
-  test('is described in the response to its upload', async () => {
-    await open({ start: false })
-    catalog(API)
-    expect((await upload(API, logo)).body).toEqual(logoRecord)
-  })
-
-  test('has the same headers for HEAD, without a body', async () => {
-    await open({ start: false })
-    catalog(API)
-    await upload(API, logo)
-    const [head, get] = [await call('HEAD', API), await call('GET', API)]
-    expect(head.statusCode).toBe(200)
-    expect(head.rawPayload).toHaveLength(0)
-    for (const header of ['content-type', 'content-length', 'etag', 'content-security-policy']) {
-      expect(head.headers[header]).toBe(get.headers[header])
-    }
-  })
-
-  test('is answered with 304 to a client that has it', async () => {
-    await open({ start: false })
-    catalog(API)
-    await upload(API, logo)
-    const etag = `"${logoRecord.sha256}"`
-    for (const method of ['GET', 'HEAD'] as const) {
-      const answer = await call(method, API, { 'if-none-match': `"other", W/${etag}` })
-      expect([answer.statusCode, answer.headers.etag, answer.body]).toEqual([304, etag, ''])
-    }
-    await upload(API, gif)
-    expect((await call('GET', API, { 'if-none-match': etag })).statusCode).toBe(200)
-  })
-
-  test('is replaced by the next one', async () => {
-    await open({ start: false })
-    catalog(API)
-    await upload(API, logo)
-    await upload(API, gif)
-    expect((await call('GET', API)).rawPayload.equals(gif)).toBe(true)
-  })
-
-  test('is not found once it is deleted', async () => {
-    await open({ start: false })
-    catalog(API)
-    await upload(API, logo)
-    expect((await call('DELETE', API)).statusCode).toBe(204)
-    expect(await refused(call('GET', API))).toBe('image-not-found')
-    expect(await refused(call('DELETE', API))).toBe('image-not-found')
-  })
-
-  test('survives a restart', async () => {
-    await open()
-    catalog(API)
-    await upload(API, logo)
-    await host.restart()
-    expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
+    const file = svg('width="3" height="2"', '<script>alert(1)</script>')
+    const { sha256 } = (await upload(API, file)).body
+    const [get, head] = [await call('GET', API), await call('HEAD', API)]
+    expect([get.rawPayload.equals(file), head.rawPayload.length]).toEqual([true, 0])
+    for (const { statusCode, headers } of [get, head])
+      expect({ statusCode, ...headers }).toMatchObject({
+        statusCode: 200,
+        'content-type': 'image/svg+xml',
+        'content-length': String(file.length),
+        etag: `"${sha256}"`,
+        'cache-control': 'private, no-cache',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        'content-disposition': `inline; filename="${API}.svg"`,
+      })
   })
 
   test('is restored by a rebuild of the read models', async () => {
@@ -196,7 +133,7 @@ describe('an image', () => {
     expect((await call('GET', API)).statusCode).toBe(404)
 
     const isDone = await requestRebuild('media.projector', readModels, 'test')
-    await vi.waitFor(async () => expect(await isDone()).toBe(true), 10_000)
+    await vi.waitFor(async () => expect(await isDone()).toBe(true))
     expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
     expect((await call('GET', OTHER)).statusCode).toBe(404)
   })
@@ -206,38 +143,9 @@ describe('an upload', () => {
   test('of the same bytes changes nothing and gets the same response', async () => {
     await open({ start: false })
     catalog(API)
-    const first = await upload(API, logo)
-    const second = await upload(API, logo)
-    expect([second.status, second.body]).toEqual([first.status, first.body])
+    for (let time = 0; time < 2; time++)
+      expect(await upload(API, logo)).toMatchObject({ status: 200, body: logoRecord })
     expect(await log(API)).toEqual(['ImageUploaded'])
-  })
-
-  test('is refused for an API that does not exist', async () => {
-    await open({ start: false })
-    catalog()
-    expect((await upload(API, logo)).body.code).toBe('api-not-found')
-    expect(await refused(call('GET', API))).toBe('api-not-found')
-    expect(await refused(call('DELETE', API))).toBe('api-not-found')
-    expect(await log(API)).toEqual([])
-  })
-
-  test('of an unsupported, damaged or too large file is refused and leaves the existing image', async () => {
-    await open({ start: false })
-    catalog(API)
-    await upload(API, logo)
-    expect(await upload(API, Buffer.from('text'))).toMatchObject({
-      status: 415,
-      body: { code: 'image-type-unsupported' },
-    })
-    expect(await upload(API, logo.subarray(0, 20))).toMatchObject({
-      status: 400,
-      body: { code: 'image-unreadable' },
-    })
-    expect(await upload(API, png(8000, 5001))).toMatchObject({
-      status: 413,
-      body: { code: 'image-too-large' },
-    })
-    expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
   })
 
   test('is recorded only if its bytes are stored', async () => {
@@ -298,7 +206,7 @@ describe('catalog', () => {
       subjects: ['events.media.>'],
       after: 0,
       live: true,
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     }
     for await (const { subject } of bus.read(subscription)) {
       if (published.push(subject) === 2) break
@@ -319,17 +227,6 @@ describe('the deletion of an API', () => {
     expect(received).toHaveLength(1)
   })
 
-  test('discards its image also if it comes over the bus only', async () => {
-    await open()
-    const known = catalog(API, OTHER)
-    await upload(API, logo)
-    await upload(OTHER, logo)
-    known.delete(API)
-    await host.dependencies.bus.publish([apiDeleted(API)])
-    await vi.waitFor(async () => expect((await call('GET', API)).statusCode).toBe(404), 10_000)
-    expect((await call('GET', OTHER)).statusCode).toBe(200)
-  })
-
   test('is recorded once, however often and on whichever path it comes', async () => {
     await open()
     catalog(API, OTHER)
@@ -340,7 +237,7 @@ describe('the deletion of an API', () => {
       { ...apiDeleted(API), id: '44444444-4444-4444-8444-444444444444' },
       { ...apiDeleted(OTHER), id: '55555555-5555-4555-8555-555555555555' },
     ])
-    await vi.waitFor(async () => expect(await log(OTHER)).toEqual(['ImageDiscarded']), 10_000)
+    await vi.waitFor(async () => expect(await log(OTHER)).toEqual(['ImageDiscarded']))
     expect(await log(API)).toEqual(['ImageUploaded', 'ImageDiscarded'])
   })
 
@@ -355,16 +252,18 @@ describe('the deletion of an API', () => {
     expect((await call('GET', API)).statusCode).toBe(404)
   })
 
-  test('is handled after an invalid message', async () => {
+  test('discards its image also if it comes over the bus only, and after an invalid message', async () => {
     await open()
-    const known = catalog(API)
+    const known = catalog(API, OTHER)
     await upload(API, logo)
+    await upload(OTHER, logo)
     known.delete(API)
     await host.dependencies.bus.publish([
       { ...apiDeleted(API), id: '44444444-4444-4444-8444-444444444444', data: { subject: 7 } },
       apiDeleted(API),
     ])
-    await vi.waitFor(async () => expect((await call('GET', API)).statusCode).toBe(404), 10_000)
+    await vi.waitFor(async () => expect((await call('GET', API)).statusCode).toBe(404))
+    expect((await call('GET', OTHER)).statusCode).toBe(200)
   })
 
   test('is the only event that media reacts to', async () => {
@@ -388,29 +287,20 @@ describe('bytes', () => {
   }
   const sha256 = (file: Buffer) => createHash('sha256').update(file).digest('hex')
 
-  test('that two APIs share are kept when the image of one is deleted', async () => {
-    await open()
-    catalog(API, OTHER)
-    await upload(API, logo)
-    await upload(OTHER, logo)
-    await call('DELETE', API)
-    await at('12:00')
-    await at('14:00')
-    expect((await call('GET', OTHER)).rawPayload.equals(logo)).toBe(true)
-  })
-
   test('that no image refers to are removed by two sweeps at least an hour apart, and no others', async () => {
     await open()
     catalog(API, OTHER)
     await upload(API, logo)
     await upload(API, gif)
     await upload(OTHER, jpeg)
+    // Bytes that two APIs share stay when the image of one is deleted.
+    await upload(OTHER, gif)
     await call('DELETE', OTHER)
     expect(await stored()).toHaveLength(3)
 
     await at('11:30')
     const aside = [`aside-${sha256(logo)}`, `aside-${sha256(jpeg)}`].toSorted()
-    await vi.waitFor(async () => expect(await stored()).toEqual([sha256(gif), ...aside].toSorted()), 10_000)
+    await vi.waitFor(async () => expect(await stored()).toEqual([sha256(gif), ...aside].toSorted()))
     await at('11:45')
     const { leases } = host.dependencies.readModels
     await vi.waitFor(
@@ -422,7 +312,7 @@ describe('bytes', () => {
       '2026-11-21T11:30:00.000Z',
     )
     await at('12:30')
-    await vi.waitFor(async () => expect(await stored()).toEqual([sha256(gif)]), 10_000)
+    await vi.waitFor(async () => expect(await stored()).toEqual([sha256(gif)]))
     expect((await call('GET', API)).rawPayload.equals(gif)).toBe(true)
   })
 })

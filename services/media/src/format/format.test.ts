@@ -220,28 +220,25 @@ describe('an SVG must be XML', () => {
   })
 })
 
-describe('5 MiB of malicious input are read in linear time', () => {
-  const fill = (text: string) => text.repeat(Math.floor((5 * MEBIBYTE) / text.length))
+// Quadratic time would exceed the timeout of a test.
+describe('malicious input is read in linear time', () => {
+  const fill = (text: string) => text.repeat(Math.floor(MEBIBYTE / text.length))
   test.for<[string, () => Buffer]>([
     ['roots', () => Buffer.from(fill('<svg '))],
     ['quotes', () => Buffer.from(`<svg a="${fill("'")}`)],
     ['spaces in a tag', () => Buffer.from(`<svg${fill(' ')}`)],
     ['a long name', () => Buffer.from(`<svg ${fill('a')}`)],
     ['attributes', () => Buffer.from(`<svg ${fill('a="" ')}`)],
-    ['a long attribute', () => svg(`a="${'x'.repeat(5 * MEBIBYTE)}"`)],
+    ['a long attribute', () => svg(`a="${'x'.repeat(MEBIBYTE)}"`)],
     ['digits in a length', () => svg(`width="${fill('1')}x"`)],
     ['numbers in a viewBox', () => svg(`viewBox="${fill('1 ')}"`)],
     ['open comments', () => Buffer.from(`<svg>${fill('<!--')}`)],
     ['ampersands', () => Buffer.from(`<svg>${fill('&amp;')}&`)],
     ['empty elements', () => Buffer.from(`<svg>${fill('<a/>')}</svg>`)],
     ['JPEG segments', () => jpegWith(Buffer.from(fill('\xff\xe0\x00\x02'), 'latin1'))],
-    ['JPEG fill bytes', () => jpegWith(Buffer.alloc(5 * MEBIBYTE, 0xff))],
-    ['JPEG zeros', () => Buffer.concat([jpeg.subarray(0, 3), Buffer.alloc(5 * MEBIBYTE)])],
+    ['JPEG fill bytes', () => jpegWith(Buffer.alloc(MEBIBYTE, 0xff))],
+    ['JPEG zeros', () => Buffer.concat([jpeg.subarray(0, 3), Buffer.alloc(MEBIBYTE)])],
   ])('%s', ([, file]) => {
-    const input = file()
-    const before = process.cpuUsage()
-    refusal(input)
-    const { user, system } = process.cpuUsage(before)
-    expect((user + system) / 1_000, 'ms of processor time').toBeLessThan(3_000)
+    refusal(file())
   })
 })

@@ -86,7 +86,7 @@ describe('a file of 5 MiB', () => {
     expect(await put(form(file(5 * MEBIBYTE + 1)))).toBe('413 image-too-large')
   })
   test('is the limit for a form with a Content-Length', async () => {
-    expect(await put(form(file(30 * MEBIBYTE)))).toBe('413 image-too-large')
+    expect(await put(form(file(9 * MEBIBYTE)))).toBe('413 image-too-large')
   })
   test('is the limit for a form without a Content-Length', async () => {
     const socket = new Conversation(port)
@@ -110,39 +110,21 @@ test('a connection remains usable after a refusal that left most of the body unr
 })
 
 describe('a hostile form', () => {
+  const { 'content-type': type } = typed
+  const named = (header: string, content = '1') => part(content, `Content-Disposition: form-data; ${header}`)
   test.for<[string, string, string]>([
     ['no boundary', 'multipart/form-data', 'anything'],
     ['an empty boundary', 'multipart/form-data; boundary=', 'anything'],
     ['a boundary of 8,000 characters', `multipart/form-data; boundary=${'b'.repeat(8_000)}`, 'anything'],
-    ['no parts', typed['content-type'], 'nothing like a form'],
-    ['no end', typed['content-type'], part('12345')],
-    [
-      'an end within a part',
-      typed['content-type'],
-      '--edge\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n123',
-    ],
-    ['an end within a header', typed['content-type'], '--edge\r\nContent-Dispo'],
-    [
-      'a name of the prototype',
-      typed['content-type'],
-      `${part('1', 'Content-Disposition: form-data; name="__proto__"; filename="a"')}--edge--`,
-    ],
-    [
-      'a header of 300,000 characters',
-      typed['content-type'],
-      `${part('1', `X: ${'x'.repeat(300_000)}`)}--edge--`,
-    ],
-    [
-      '1,000 fields',
-      typed['content-type'],
-      `${part('1', 'Content-Disposition: form-data; name="a"').repeat(1_000)}--edge--`,
-    ],
-    ['1,000 files', typed['content-type'], `${part('1').repeat(1_000)}--edge--`],
-    [
-      'broken JSON',
-      typed['content-type'],
-      `${part('{', 'Content-Disposition: form-data; name="a"\r\nContent-Type: application/json')}--edge--`,
-    ],
+    ['no parts', type, 'nothing like a form'],
+    ['no end', type, part('12345')],
+    ['an end within a part', type, part('123').slice(0, -2)],
+    ['an end within a header', type, '--edge\r\nContent-Dispo'],
+    ['a name of the prototype', type, `${named('name="__proto__"; filename="a"')}--edge--`],
+    ['a header of 300,000 characters', type, `${part('1', `X: ${'x'.repeat(300_000)}`)}--edge--`],
+    ['1,000 fields', type, `${named('name="a"').repeat(1_000)}--edge--`],
+    ['1,000 files', type, `${part('1').repeat(1_000)}--edge--`],
+    ['broken JSON', type, `${named('name="a"\r\nContent-Type: application/json', '{')}--edge--`],
   ])('with %s is refused', async ([, type, body]) => {
     expect(await put(body, { 'content-type': type })).toMatch(/^400 /)
   })
@@ -171,7 +153,8 @@ describe('a hostile form', () => {
     const whole = Buffer.from(
       `${part('12345')}${part('a', 'Content-Disposition: form-data; name="a"')}--edge--`,
     )
-    for (let length = 0; length < whole.length; length++) {
+    // A step that no part of the form has as its length.
+    for (let length = 0; length < whole.length; length += 7) {
       const left = new Conversation(port)
       left.send(
         `PUT / HTTP/1.1\r\nHost: a\r\nContent-Type: ${typed['content-type']}\r\nContent-Length: 1000\r\n\r\n`,

@@ -73,7 +73,7 @@ const sweeping = (pausedAfter?: string) => {
     keys,
     /** The keys in the store after the sweeper has stopped. */
     async keysInTheEnd() {
-      await vi.waitFor(() => expect(said).toEqual(['lost its lease, waits for it']), 5_000)
+      await vi.waitFor(() => expect(said).toEqual(['lost its lease, waits for it']))
       return keys()
     },
   }
@@ -81,7 +81,7 @@ const sweeping = (pausedAfter?: string) => {
 
 test('a sweeper that holds its lease removes bytes that were set aside and sets aside the others', async () => {
   const { keys } = sweeping()
-  await vi.waitFor(() => expect(keys()).toEqual([`aside-${A}`]), 5_000)
+  await vi.waitFor(() => expect(keys()).toEqual([`aside-${A}`]))
 })
 
 test('a sweeper that lost its lease between listing and deleting deletes nothing', async () => {
