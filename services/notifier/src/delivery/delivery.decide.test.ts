@@ -26,6 +26,8 @@ const URL = 'https://example.com/hook'
 const { given } = story(
   deliveryDecider({ schedule: [10 * SECOND, 60 * SECOND], retentionMs: 3_600 * SECOND }),
 )
+/** Tells the command after the history. */
+const on = (history: readonly DeliveryEvent[], command: DeliveryCommand) => given(...history).when(command)
 
 const fields = {
   id: ID,
@@ -140,127 +142,79 @@ describe('a matching event', () => {
     given().when(create).then(created)
   })
   test('claims the first attempt in the same append when there is a slot', () => {
-    given()
-      .when({ ...create, claim })
-      .then(created, started(1))
+    on([], { ...create, claim }).then(created, started(1))
   })
   test('creates no second delivery when it is handled again', () => {
-    for (const history of [CREATED, SUCCESS, CANCELLED])
-      given(...history)
-        .when({ ...create, claim })
-        .then()
+    for (const history of [CREATED, SUCCESS, CANCELLED]) on(history, { ...create, claim }).then()
   })
 })
 
 describe('an attempt', () => {
   test('is not claimed before it is due', () => {
-    given(...CREATED)
-      .when(start)
-      .then(started(1))
-    given(...RETRYING)
-      .when(later(9.999, start))
-      .then()
-    given(...RETRYING)
-      .when(later(10, start))
-      .then(started(2, 'AUTOMATIC', 10))
+    on(CREATED, start).then(started(1))
+    on(RETRYING, later(9.999, start)).then()
+    on(RETRYING, later(10, start)).then(started(2, 'AUTOMATIC', 10))
   })
   test('is claimed once: a second claim decides nothing', () => {
-    given(...FIRST_UNDER_WAY)
-      .when(later(19.999, start))
-      .then()
+    on(FIRST_UNDER_WAY, later(19.999, start)).then()
   })
   test('counts as lost after its deadline, and the next attempt starts at once', () => {
-    given(...FIRST_UNDER_WAY)
-      .when(later(20, start))
-      .then(lost(1, 20), started(2, 'AUTOMATIC', 20))
+    on(FIRST_UNDER_WAY, later(20, start)).then(lost(1, 20), started(2, 'AUTOMATIC', 20))
   })
   test('is not made for a finished delivery or one that does not exist', () => {
-    for (const history of [[], SUCCESS, GIVE_UP, CANCELLED])
-      given(...history)
-        .when(later(999, start))
-        .then()
+    for (const history of [[], SUCCESS, GIVE_UP, CANCELLED]) on(history, later(999, start)).then()
   })
 })
 
 describe('a 2xx', () => {
   test('turns CREATED and RETRYING into SUCCESS', () => {
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, 200))
-      .then(succeeded(1))
-    given(...SECOND_UNDER_WAY)
-      .when(outcome(2, 200))
-      .then(succeeded(2))
+    on(FIRST_UNDER_WAY, outcome(1, 200)).then(succeeded(1))
+    on(SECOND_UNDER_WAY, outcome(2, 200)).then(succeeded(2))
     expect(statusOf([...SECOND_UNDER_WAY, succeeded(2)])).toBe('SUCCESS')
   })
   test('counts even if its attempt was declared lost', () => {
     const history = [...FIRST_UNDER_WAY, lost(1, 20), started(2, 'AUTOMATIC', 20)]
-    given(...history)
-      .when(later(21, outcome(1, 200)))
-      .then(succeeded(1, 21))
+    on(history, later(21, outcome(1, 200))).then(succeeded(1, 21))
     const { state } = given(...history, succeeded(1, 21))
     expect(state).toMatchObject({ status: 'SUCCESS', responseStatus: 200, failureMessage: null })
   })
   test('is recorded once', () => {
-    given(...SUCCESS)
-      .when(outcome(1, 200))
-      .then()
+    on(SUCCESS, outcome(1, 200)).then()
   })
 })
 
 describe('a failure', () => {
   test('is followed by attempts on the retry schedule', () => {
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, 500))
-      .then(failed(1, 10))
-    given(...SECOND_UNDER_WAY)
-      .when(later(11, outcome(2, 500)))
-      .then(failed(2, 71, { seconds: 11 }))
+    on(FIRST_UNDER_WAY, outcome(1, 500)).then(failed(1, 10))
+    on(SECOND_UNDER_WAY, later(11, outcome(2, 500))).then(failed(2, 71, { seconds: 11 }))
   })
   test('is followed by the next attempt with a jitter of up to a fifth', () => {
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, 500, { random: 0 }))
-      .then(failed(1, 8))
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, 500, { random: 1 }))
-      .then(failed(1, 12))
+    on(FIRST_UNDER_WAY, outcome(1, 500, { random: 0 })).then(failed(1, 8))
+    on(FIRST_UNDER_WAY, outcome(1, 500, { random: 1 })).then(failed(1, 12))
   })
   test('is followed by no attempt before the Retry-After of the receiver', () => {
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, 503, { retryAfterMs: 30 * SECOND }))
-      .then(failed(1, 30, { status: 503 }))
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, 503, { retryAfterMs: 1 * SECOND }))
-      .then(failed(1, 10, { status: 503 }))
+    on(FIRST_UNDER_WAY, outcome(1, 503, { retryAfterMs: 30 * SECOND })).then(failed(1, 30, { status: 503 }))
+    on(FIRST_UNDER_WAY, outcome(1, 503, { retryAfterMs: 1 * SECOND })).then(failed(1, 10, { status: 503 }))
   })
   test('leads to GIVE_UP when the schedule is exhausted', () => {
     const history = [...SECOND_UNDER_WAY, failed(2, 60), started(3, 'AUTOMATIC', 60)]
-    given(...history)
-      .when(outcome(3, null))
-      .then(failed(3, null, { status: null }), gaveUp('exhausted'))
+    on(history, outcome(3, null)).then(failed(3, null, { status: null }), gaveUp('exhausted'))
     expect(statusOf([...history, failed(3, null), gaveUp('exhausted')])).toBe('GIVE_UP')
   })
   test('leads to GIVE_UP at once when it is a 410', () => {
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, 410))
-      .then(failed(1, null, { status: 410 }), gaveUp('gone'))
+    on(FIRST_UNDER_WAY, outcome(1, 410)).then(failed(1, null, { status: 410 }), gaveUp('gone'))
   })
   test('changes no status when its attempt was declared lost before', () => {
     const history = [...FIRST_UNDER_WAY, lost(1, 20), started(2, 'AUTOMATIC', 20)]
-    given(...history)
-      .when(later(21, outcome(1, 500)))
-      .then(failed(1, null, { seconds: 21 }))
+    on(history, later(21, outcome(1, 500))).then(failed(1, null, { seconds: 21 }))
     const { state } = given(...history, failed(1, null, { seconds: 21 }))
     expect(state).toMatchObject({ status: 'CREATED', next: { sending: 2 }, responseStatus: null })
   })
   test('by interruption is retried at once and consumes no attempt of the schedule', () => {
     const interrupted = { failure: { code: 'interrupted', message: 'why', fault: 'SERVICE' as const } }
     const failure = failed(1, 0, { status: null, error: 'interrupted' })
-    given(...FIRST_UNDER_WAY)
-      .when(outcome(1, null, interrupted))
-      .then(failure)
-    given(...FIRST_UNDER_WAY, failure, started(2))
-      .when(outcome(2, 500))
-      .then(failed(2, 10))
+    on(FIRST_UNDER_WAY, outcome(1, null, interrupted)).then(failure)
+    on([...FIRST_UNDER_WAY, failure, started(2)], outcome(2, 500)).then(failed(2, 10))
   })
   test('has the fault of its event, or the one of its code if an earlier release recorded none', () => {
     const faultsOf = (...events: DeliveryEvent[]) => {
@@ -280,27 +234,19 @@ describe('a failure', () => {
 describe('cancelling', () => {
   test('turns CREATED and RETRYING into CANCELLED', () => {
     for (const history of [CREATED, FIRST_UNDER_WAY, RETRYING, SECOND_UNDER_WAY]) {
-      given(...history)
-        .when(cancel)
-        .then(cancelled())
+      on(history, cancel).then(cancelled())
       expect(statusOf([...history, cancelled()])).toBe('CANCELLED')
     }
   })
   test('is refused for anything else', () => {
     for (const history of [SUCCESS, GIVE_UP, CANCELLED])
-      given(...history)
-        .when(cancel)
-        .thenRefused('delivery-not-pending')
+      on(history, cancel).thenRefused('delivery-not-pending')
     given().when(cancel).thenRefused('delivery-not-found')
   })
   test('takes precedence over the running attempt, whose outcome is still recorded', () => {
     const history = [...FIRST_UNDER_WAY, cancelled()]
-    given(...history)
-      .when(outcome(1, 200))
-      .then(succeeded(1))
-    given(...history)
-      .when(outcome(1, 500))
-      .then(failed(1, null))
+    on(history, outcome(1, 200)).then(succeeded(1))
+    on(history, outcome(1, 500)).then(failed(1, null))
     for (const event of [succeeded(1), failed(1, null)]) {
       const { state } = given(...history, event)
       expect(state).toMatchObject({ status: 'CANCELLED', finishedAt: NOW, log: [{ durationMs: 12.5 }] })
@@ -308,103 +254,74 @@ describe('cancelling', () => {
   })
   test('happens to pending deliveries when their webhook is deleted', () => {
     for (const history of [CREATED, FIRST_UNDER_WAY, RETRYING])
-      given(...history)
-        .when(abandon)
-        .then(cancelled('webhook-deleted'))
-    for (const history of [[], SUCCESS, GIVE_UP, CANCELLED])
-      given(...history)
-        .when(abandon)
-        .then()
+      on(history, abandon).then(cancelled('webhook-deleted'))
+    for (const history of [[], SUCCESS, GIVE_UP, CANCELLED]) on(history, abandon).then()
   })
 })
 
 describe('a retry requested by a user', () => {
   test('turns RETRYING, GIVE_UP and CANCELLED into RETRYING that is due now', () => {
     for (const history of [RETRYING, GIVE_UP, CANCELLED]) {
-      given(...history)
-        .when(retry)
-        .then(retryRequested)
+      on(history, retry).then(retryRequested)
       const { state } = given(...history, retryRequested)
       expect(state).toMatchObject({ status: 'RETRYING', finishedAt: null, next: { dueAt: NOW } })
     }
-    given(...GIVE_UP, retryRequested)
-      .when(start)
-      .then(started(2, 'MANUAL'))
+    on([...GIVE_UP, retryRequested], start).then(started(2, 'MANUAL'))
   })
   test('restarts the retry schedule', () => {
     const history = [...GIVE_UP, retryRequested, started(2, 'MANUAL')]
-    given(...history)
-      .when(outcome(2, 500))
-      .then(failed(2, 10))
-    given(...history, failed(2, 10), started(3, 'AUTOMATIC', 10))
-      .when(outcome(3, 500))
-      .then(failed(3, 60))
+    on(history, outcome(2, 500)).then(failed(2, 10))
+    on([...history, failed(2, 10), started(3, 'AUTOMATIC', 10)], outcome(3, 500)).then(failed(3, 60))
   })
   test('is refused for anything else', () => {
     for (const history of [CREATED, FIRST_UNDER_WAY, SUCCESS])
-      given(...history)
-        .when(retry)
-        .thenRefused('delivery-not-failed')
+      on(history, retry).thenRefused('delivery-not-failed')
     given().when(retry).thenRefused('delivery-not-found')
-    given(...GIVE_UP)
-      .when({ type: 'RetryDelivery', metadata, webhookDeleted: true })
-      .thenRefused('delivery-not-failed')
+    on(GIVE_UP, { type: 'RetryDelivery', metadata, webhookDeleted: true }).thenRefused('delivery-not-failed')
   })
   test('during an attempt leads to another attempt at once if that one fails', () => {
     const history = [...SECOND_UNDER_WAY, retryRequested]
     expect(nextOf(given(...history).state)).toEqual({ sending: 2, lostAt: at(30), again: true })
-    given(...history)
-      .when(start)
-      .then()
-    given(...history)
-      .when(outcome(2, 500))
-      .then(failed(2, 0))
-    given(...history, failed(2, 0))
-      .when(start)
-      .then(started(3, 'MANUAL'))
-    given(...history, failed(2, 0), started(3, 'MANUAL'))
-      .when(outcome(3, 500))
-      .then(failed(3, 10))
-    given(...history)
-      .when(outcome(2, 200))
-      .then(succeeded(2))
+    on(history, start).then()
+    on(history, outcome(2, 500)).then(failed(2, 0))
+    on([...history, failed(2, 0)], start).then(started(3, 'MANUAL'))
+    on([...history, failed(2, 0), started(3, 'MANUAL')], outcome(3, 500)).then(failed(3, 10))
+    on(history, outcome(2, 200)).then(succeeded(2))
   })
   test('is refused after the retention of the delivery, as is cancelling', () => {
-    given(...GIVE_UP)
-      .when(later(3_600, retry))
-      .then({ type: 'RetryRequested', data: { at: at(3_600) } })
-    given(...GIVE_UP)
-      .when(later(3_600.001, retry))
-      .thenRefused('delivery-not-found')
-    given(...GIVE_UP)
-      .when(later(3_600.001, cancel))
-      .thenRefused('delivery-not-found')
+    on(GIVE_UP, later(3_600, retry)).then({ type: 'RetryRequested', data: { at: at(3_600) } })
+    on(GIVE_UP, later(3_600.001, retry)).thenRefused('delivery-not-found')
+    on(GIVE_UP, later(3_600.001, cancel)).thenRefused('delivery-not-found')
+  })
+})
+
+describe('a recovery', () => {
+  const recover: DeliveryCommand = { type: 'RecoverDelivery', metadata, recovery: 'r' }
+  const recovering: DeliveryEvent = { type: 'RetryRequested', data: { at: NOW, recovery: 'r' } }
+  test('retries a delivery that was given up, once', () => {
+    on(GIVE_UP, recover).then(recovering)
+    on([...GIVE_UP, recovering, started(2, 'MANUAL'), failed(2, null), gaveUp('exhausted')], recover).then()
+  })
+  test('changes no other delivery, no test, and none after its retention', () => {
+    for (const history of [[], CREATED, RETRYING, SUCCESS, CANCELLED]) on(history, recover).then()
+    on([testCreated, started(1, 'TEST'), failed(1, null), gaveUp('test')], recover).then()
+    on(GIVE_UP, later(3_600.001, recover)).then()
   })
 })
 
 describe('a test', () => {
   const UNDER_WAY = [testCreated, started(1, 'TEST')]
   test('has one attempt', () => {
-    given()
-      .when({ ...create, eventType: 'TEST', claim })
-      .then(...UNDER_WAY)
-    given(...UNDER_WAY)
-      .when(outcome(1, 500))
-      .then(failed(1, null), gaveUp('test'))
-    given(...UNDER_WAY)
-      .when(outcome(1, 200))
-      .then(succeeded(1))
+    on([], { ...create, eventType: 'TEST', claim }).then(...UNDER_WAY)
+    on(UNDER_WAY, outcome(1, 500)).then(failed(1, null), gaveUp('test'))
+    on(UNDER_WAY, outcome(1, 200)).then(succeeded(1))
   })
   test('that a user retries has one attempt again', () => {
     const again = [...UNDER_WAY, failed(1, null), gaveUp('test'), retryRequested, started(2, 'MANUAL')]
-    given(...again)
-      .when(outcome(2, 500))
-      .then(failed(2, null), gaveUp('test'))
+    on(again, outcome(2, 500)).then(failed(2, null), gaveUp('test'))
   })
   test('is sent again when its attempt was lost', () => {
-    given(...UNDER_WAY)
-      .when(later(20, start))
-      .then(lost(1, 20), started(2, 'TEST', 20))
+    on(UNDER_WAY, later(20, start)).then(lost(1, 20), started(2, 'TEST', 20))
   })
 })
 
@@ -485,14 +402,10 @@ describe('a delivery to an ordered webhook', () => {
   const takeTurn: DeliveryCommand = { type: 'Unblock', metadata, claim }
 
   test('starts at once when it has no predecessor', () => {
-    given()
-      .when({ ...create, position: first, claim })
-      .then(inLine(first), started(1))
+    on([], { ...create, position: first, claim }).then(inLine(first), started(1))
   })
   test('waits for its predecessor, whatever command tries to start it', () => {
-    given()
-      .when({ ...create, position: second, claim })
-      .then(inLine(second))
+    on([], { ...create, position: second, claim }).then(inLine(second))
     given(inLine(second)).when(later(3_600, start)).then()
     given(inLine(second)).when(retry).thenRefused('delivery-not-failed')
   })
@@ -532,14 +445,14 @@ describe('a delivery to an ordered webhook', () => {
 })
 
 test('an event that is older than the retention creates no delivery', () => {
-  given()
-    .when({ ...create, committedAt: at(-3_601) })
-    .then()
+  on([], { ...create, committedAt: at(-3_601) }).then()
   const committedAt = at(-3_600)
-  given()
-    .when({ ...create, committedAt })
-    .then({ type: 'DeliveryCreated', data: { ...fields, createdAt: NOW, committedAt } })
-  given()
-    .when({ ...create, committedAt, recovery: 'r' })
-    .then({ type: 'DeliveryCreated', data: { ...fields, createdAt: NOW, recovery: 'r' } })
+  on([], { ...create, committedAt }).then({
+    type: 'DeliveryCreated',
+    data: { ...fields, createdAt: NOW, committedAt },
+  })
+  on([], { ...create, committedAt, recovery: 'r' }).then({
+    type: 'DeliveryCreated',
+    data: { ...fields, createdAt: NOW, recovery: 'r' },
+  })
 })

@@ -65,7 +65,8 @@ const inside = (address: string, ranges: readonly string[]) => {
 
 describe('an address', () => {
   test.for(REFUSED)('in %s is refused', range => {
-    fc.assert(fc.property(within(range), address => refusedAddress(address, []) !== undefined))
+    const property = fc.property(within(range), address => refusedAddress(address, []) !== undefined)
+    fc.assert(property, { numRuns: 20 })
   })
 
   test('of IPv4 is refused exactly in these ranges and those of a few relays', () => {
@@ -75,7 +76,7 @@ describe('an address', () => {
         const refused = refusedAddress(address, []) !== undefined
         expect(refused).toBe(inside(address, [...REFUSED, ...relays]))
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     )
   })
 
@@ -84,25 +85,24 @@ describe('an address', () => {
       fc.property(within('::/0'), address => {
         if (!inside(address, ['2000::/3'])) expect(refusedAddress(address, [])).toBeDefined()
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     )
   })
 
-  test.for(['1.1.1.1', '8.8.8.8', '93.184.215.14', '172.32.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
-    '%s is public and not refused',
-    address => {
+  test('that is public is not refused', () => {
+    for (const address of [
+      '1.1.1.1',
+      '93.184.215.14',
+      '172.32.0.1',
+      '2606:4700::1111',
+      '2a00:1450:4001::200e',
+    ])
       expect(refusedAddress(address, [])).toBeUndefined()
-    },
-  )
+  })
 
-  test.for(['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '192.0.0.192', '::ffff:169.254.169.254'])(
-    '%s is the metadata service of a cloud and is refused',
-    address => {
+  test('of the metadata service of a cloud, or an invalid one, is refused', () => {
+    for (const address of ['169.254.169.254', 'fd00:ec2::254', '192.0.0.192', '::ffff:169.254.169.254'])
       expect(refusedAddress(address, [])).toContain(address)
-    },
-  )
-
-  test('that is invalid is refused', () => {
     for (const text of ['', 'example.com', '1.2.3.4.5', 'fe80::1%eth0'])
       expect(refusedAddress(text, [])).toBeDefined()
   })
@@ -154,27 +154,20 @@ describe('a URL whose host is an address', () => {
     expect(refusedHost(url, [])).toBe(reason)
   })
 
-  test.for(['http://10.1.2.3/', 'http://0xa010203/', 'http://[fd00::1]/'])(
-    'is not refused for %s, which is allowed',
-    url => {
+  test('is not refused when the address is allowed', () => {
+    for (const url of ['http://10.1.2.3/', 'http://0xa010203/', 'http://[fd00::1]/']) {
       expect(refusedHost(url, cidrs.parse('10.1.0.0/16,fd00::/8'))).toBeUndefined()
       expect(refusedHost(url, cidrs.parse('10.2.0.0/16,fd12::/16'))).toBeDefined()
-    },
-  )
-
-  test.for(['https://93.184.215.14/', 'https://[2606:4700::1111]/'])(
-    'is not refused for %s, which is public',
-    url => {
-      expect(refusedHost(url, [])).toBeUndefined()
-    },
-  )
+    }
+  })
 
   test.for([
+    'https://93.184.215.14/',
+    'https://[2606:4700::1111]/',
     'http://localhost/',
     'http://127.0.0.1.example.com/',
-    'http://intranet:9000/',
     'http://10.0.0.example/',
-  ])('is not refused for %s, which has a name', url => {
+  ])('is not refused for %s, which is public or has a name', url => {
     expect(refusedHost(url, [])).toBeUndefined()
   })
 })

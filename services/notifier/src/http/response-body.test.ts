@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { BODY_LIMIT, bodyText, cutText } from './response-body.ts'
 
@@ -20,13 +20,12 @@ describe('the body of a response', () => {
   })
 
   test('that is a decompression bomb is truncated', async () => {
-    for (const bomb of [
-      gzipSync(Buffer.alloc(10_000_000, 97)),
-      brotliCompressSync(Buffer.alloc(10_000_000, 97)),
-    ]) {
-      const encoding = bomb[0] === 0x1f ? 'gzip' : 'br'
+    const text = Buffer.alloc(1_000_000, 97)
+    for (const [encoding, bomb] of [
+      ['gzip', gzipSync(text)],
+      ['br', brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
+    ] as const)
       expect(await bodyText(bomb.subarray(0, BODY_LIMIT), encoding)).toBe('a'.repeat(4_096))
-    }
   })
 
   test('that is truncated or not in its declared encoding shows the decoded part', async () => {

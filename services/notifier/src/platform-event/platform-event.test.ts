@@ -56,6 +56,36 @@ describe('an event of the platform', () => {
       .when(receive({ subject: 'shop' }))
       .then(received(metadata.now, 'shop'))
   })
+  /** The messages that the notifier publishes for a stored event. */
+  const published = (event: PlatformEventEvent) =>
+    publicEvents({
+      ...event,
+      id: 'f1',
+      stream: 'platformevent-1',
+      revision: 0,
+      metadata: {
+        actor: { id: 'u1', name: 'grace' },
+        requestId: 'r1',
+        at: '2026-11-21T12:00:00.000Z',
+        change: { action: event.data.type, resourceType: 'PLATFORM_EVENT' },
+      },
+    } as unknown as Fact)
+  test('is published with its own source, subject and time, and with the time of its storage', () => {
+    expect(published(received('2026-11-21T08:30:00.000Z', 'shop'))).toMatchObject([
+      {
+        subject: 'events.platform.SUBSCRIPTION_CREATED',
+        headers: { 'committed-at': '2026-11-21T12:00:00.000Z' },
+        data: {
+          type: 'SUBSCRIPTION_CREATED',
+          source: '/subscriptions',
+          subject: 'shop',
+          time: '2026-11-21T08:30:00.000Z',
+          data: { plan: 'gold' },
+          actor: { id: 'u1' },
+        },
+      },
+    ])
+  })
   describe('that changes the configuration', () => {
     const change = { setting: 'smtp', password: 'hunter2' }
     const masked = { setting: 'smtp', password: '***' }
@@ -66,30 +96,11 @@ describe('an event of the platform', () => {
         PlatformEventEvent,
       ]
       expect(stored.data.data).toEqual(change)
-      const fact = {
-        ...stored,
-        id: 'f1',
-        stream: 'platformevent-1',
-        revision: 0,
-        metadata: {
-          actor: { id: null, name: 'a' },
-          requestId: 'r1',
-          at: metadata.now,
-          change: { action: type, resourceType: 'PLATFORM_EVENT' },
-        },
-      } as unknown as Fact
-      expect(publicEvents(fact)).toMatchObject([{ data: { type, data: masked } }])
+      expect(published(stored)).toMatchObject([{ data: { type, data: masked } }])
     })
     test('is delivered without its secrets even if an earlier release published them', () => {
-      const published = {
-        id: 'e1',
-        type,
-        source: '/settings',
-        subject: 's',
-        time: metadata.now,
-        data: change,
-      }
-      const body = bodiesOf(published)
+      const source = '/settings'
+      const body = bodiesOf({ id: 'e1', type, source, subject: 's', time: metadata.now, data: change })
       expect(JSON.parse(body('STANDARD', undefined))).toEqual({
         id: 'e1',
         type,

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, test } from 'vitest'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
-import { projectRecovery, recordOf } from './recovery.projection.ts'
+import { projectRecovery } from './recovery.projection.ts'
 import type { RecoveryEvent } from './recovery.ts'
 
 testFrozenStreams({
@@ -91,31 +91,5 @@ describe('a recovery', () => {
   test('is cancelled when its webhook is deleted', () => {
     given(requested()).when(abandon).then(cancelled('webhook-deleted'))
     given(requested(), cancelled()).when(abandon).then()
-  })
-  test('shows its progress', () => {
-    const shown = (...events: RecoveryEvent[]) => {
-      const { state } = given(...events)
-      return state.status === 'Absent' ? undefined : recordOf(state)
-    }
-    expect(shown(requested())).toMatchObject({
-      status: 'RUNNING',
-      progress: 0,
-      examined: 0,
-      finishedAt: null,
-    })
-    expect(shown(requested(), advanced(30))).toMatchObject({ progress: 0.5, examined: 5, recovered: 2 })
-    expect(shown(requested(), advanced(30), advanced(50), completed)).toEqual({
-      id: fields.id,
-      webhook: fields.webhook,
-      from: fields.from,
-      to: fields.to,
-      status: 'COMPLETED',
-      progress: 1,
-      examined: 10,
-      recovered: 4,
-      createdAt: NOW,
-      finishedAt: NOW,
-    })
-    expect(shown(requested({ through: 10 }), advanced(10), completed)).toMatchObject({ progress: 1 })
   })
 })

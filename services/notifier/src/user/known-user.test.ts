@@ -46,13 +46,6 @@ test('a user that does not exist is recorded as deleted until it is created', ()
   given(userGone(-1)).when(record(user, 0)).then(userNoted(user, 0))
 })
 
-test('a deleted user keeps its document', () => {
-  const { state } = given(userNoted(user, 4), userGone(5))
-  expect(projectKnownUser('ada', { state, revision: 1 }, [])).toMatchObject([
-    { id: 'ada', doc: { id: 'ada', standing: { user: 'ada', status: 'GONE' } }, revision: 1 },
-  ])
-})
-
 test('role and status determine the readable event types; types of later releases are ignored', () => {
   const types = ['API_CREATED', 'CONFIGURATION_CHANGED', 'OF_A_LATER_RELEASE']
   const active = { user: 'ada', status: 'ACTIVE' } as const
