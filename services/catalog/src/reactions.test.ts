@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import type { ApiEvent, ApiState } from './api/api.ts'
 import { reactionsOf } from './reactions.ts'
+import { apiInput } from './testing/api-input.ts'
 
 const API = '11111111-1111-4111-8111-111111111111'
 const log: Log = { info() {}, warn() {}, error() {} }
@@ -58,21 +59,7 @@ const message: Message = {
 
 test('a message that two replicas handle at different times leads to the same state in both', async () => {
   const [one, other] = [replica(1), replica(2)]
-  const input = { name: 'a', displayName: 'A', status: 'ACTIVE', tags: [] } as const
-  const rest = {
-    description: null,
-    url: null,
-    platformType: null,
-    gitUrl: null,
-    gitCredential: null,
-    owner: null,
-  }
-  await one.api.execute(API, {
-    type: 'CreateApi',
-    id: API,
-    input: { ...input, ...rest, tags: [] },
-    metadata: storyMetadata,
-  })
+  await one.api.execute(API, { type: 'CreateApi', id: API, input: apiInput, metadata: storyMetadata })
   await other.api.load(API)
   await one.react(message)
   await other.react(message)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { ApiInput, VersionInput } from '@gantry/contracts'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { apiInput } from '../testing/api-input.ts'
 import { type ApiCommand, apiDecider } from './api.decide.ts'
 import { projectApi } from './api.projection.ts'
 import { apiSnapshots } from './api.snapshots.ts'
@@ -18,18 +19,7 @@ testFrozenStreams({
 
 const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const NOW = metadata.now
-const input: ApiInput = {
-  name: 'payments',
-  displayName: 'Payments',
-  description: null,
-  url: null,
-  status: 'ACTIVE',
-  tags: ['finance'],
-  owner: null,
-  platformType: null,
-  gitUrl: null,
-  gitCredential: null,
-}
+const input: ApiInput = { ...apiInput, tags: ['finance'] }
 const owner = metadata.actor.id
 const created: ApiEvent = { type: 'ApiCreated', data: { id: ID, ...input, owner, createdAt: NOW } }
 const deleted: ApiEvent = { type: 'ApiDeleted', data: { deletedAt: NOW } }
@@ -131,16 +121,6 @@ describe('an API', () => {
 })
 
 describe('a version', () => {
-  test('has a name that is unique in its API', () => {
-    given(created, version)
-      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput, limit: 0 })
-      .thenRefused('version-name-taken')
-  })
-  test('frees its name when it is deleted', () => {
-    given(created, version, { type: 'VersionDeleted', data: { id: 'v1', deletedAt: NOW } })
-      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v1', input: versionInput, limit: 0 })
-      .then(version)
-  })
   test('can be addressed by its name', () => {
     given(created, version)
       .when({ type: 'DeleteVersion', metadata, version: '1.0' })

@@ -1,28 +1,14 @@
 import { documentIn, projecting } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { apiInput } from '../testing/api-input.ts'
 import { apiDecider } from './api.decide.ts'
 import { type ApiDocument, apis, projectApi, type VersionDocument, versions } from './api.projection.ts'
 import { type ApiEvent, type ApiState, evolveApi, initialApi } from './api.ts'
 
 const API = '11111111-1111-4111-8111-111111111111'
 const at = '2026-11-21T10:00:00.000Z'
-const apiCreated: ApiEvent = {
-  type: 'ApiCreated',
-  data: {
-    id: API,
-    name: 'weather',
-    displayName: 'Weather',
-    description: null,
-    url: null,
-    status: 'ACTIVE',
-    tags: [],
-    owner: null,
-    platformType: null,
-    gitUrl: null,
-    gitCredential: null,
-    createdAt: at,
-  },
-}
+const fields = { ...apiInput, name: 'weather', displayName: 'Weather' }
+const apiCreated: ApiEvent = { type: 'ApiCreated', data: { id: API, ...fields, createdAt: at } }
 const versionCreated = (id: string): ApiEvent => ({
   type: 'VersionCreated',
   data: {
@@ -68,19 +54,10 @@ describe('the documents of an API', () => {
     environment,
     startedAt: at,
   } as const
-  const document = (fields: Partial<ApiDocument> = {}) =>
+  const document = (changes: Partial<ApiDocument> = {}) =>
     documentIn(apis, {
       id: API,
-      name: 'weather',
-      displayName: 'Weather',
-      description: null,
-      url: null,
-      status: 'ACTIVE',
-      tags: [],
-      owner: null,
-      platformType: null,
-      gitUrl: null,
-      gitCredential: null,
+      ...fields,
       createdAt: at,
       updatedAt: at,
       hasImage: false,
@@ -92,7 +69,7 @@ describe('the documents of an API', () => {
       runningJobs: [],
       jobsSince: null,
       products: [],
-      ...fields,
+      ...changes,
     })
   const version = (id: string, fields: Partial<VersionDocument> = {}) =>
     documentIn(versions, {
@@ -107,11 +84,6 @@ describe('the documents of an API', () => {
       versionRevision: 1,
       ...fields,
     })
-  const {
-    id: _,
-    createdAt: __,
-    ...fields
-  } = apiCreated.data as Extract<ApiEvent, { type: 'ApiCreated' }>['data']
   const updated: ApiEvent = { type: 'ApiUpdated', data: { ...fields, name: 'climate', updatedAt: later } }
   const started: ApiEvent = { type: 'DeploymentStarted', data: job }
   const deployed: ApiEvent = { type: 'ApiDeployed', data: { job: job.id, environment, deployedAt: later } }

@@ -6,6 +6,7 @@ import { aggregate, type EventStore } from '@gantry/event-sourcing'
 import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
 import type { Leases, ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { apiInput } from '../testing/api-input.ts'
 import { type ApiCommand, apiDecider } from './api.decide.ts'
 import { projectApi } from './api.projection.ts'
 import type { ApiEvent, ApiState } from './api.ts'
@@ -40,21 +41,8 @@ let commands = 0
 const metadata = () => ({ ...storyMetadata, commandId: uuid(1_000_000 + commands++) })
 const startJob = async (id: string) => {
   const api = apisOver(eventStore)
-  const input = { name: id, displayName: id, status: 'ACTIVE', tags: [] } as const
-  const rest = {
-    description: null,
-    url: null,
-    owner: null,
-    platformType: null,
-    gitUrl: null,
-    gitCredential: null,
-  }
-  await api.execute(id, {
-    type: 'CreateApi',
-    metadata: metadata(),
-    id,
-    input: { ...input, ...rest, tags: [] },
-  })
+  const input = { ...apiInput, name: id }
+  await api.execute(id, { type: 'CreateApi', metadata: metadata(), id, input })
   const job = { type: 'StartDeployment', metadata: metadata(), job: uuid(9), kind: 'DEPLOY' } as const
   await api.execute(id, { ...job, environment: uuid(8) })
 }
@@ -75,12 +63,9 @@ const startReplica = (holder: string, { store = eventStore, leases = readModels.
 
 const eventTypes = async (id: string) => (await eventStore.readStream(`api-${id}`)).map(({ type }) => type)
 const ended = (ids: string[]) =>
-  vi.waitFor(
-    async () => {
-      for (const id of ids) expect((await eventTypes(id)).at(-1)).toBe('DeploymentFailed')
-    },
-    { timeout: 15_000, interval: 50 },
-  )
+  vi.waitFor(async () => {
+    for (const id of ids) expect((await eventTypes(id)).at(-1)).toBe('DeploymentFailed')
+  })
 
 test('a page of jobs that cannot be ended does not keep later jobs with the same start time from ending', async () => {
   const ids = Array.from({ length: 101 }, (_, n) => uuid(n))
@@ -93,10 +78,10 @@ test('a page of jobs that cannot be ended does not keep later jobs with the same
   startReplica('one', { store: { ...eventStore, append } })
   await ended([last])
   expect(await eventTypes(uuid(0))).toEqual(['ApiCreated', 'DeploymentStarted'])
-}, 60_000)
+})
 
 test('two replicas that both hold the lease end each job once', async () => {
-  const ids = Array.from({ length: 30 }, (_, n) => uuid(n))
+  const ids = Array.from({ length: 10 }, (_, n) => uuid(n))
   for (const id of ids) await startJob(id)
   const leases: Leases = {
     acquire: async (name, holder) => ({ name, holder, token: 0 }),
