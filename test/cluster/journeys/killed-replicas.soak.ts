@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'
+import { readRecords } from './support/records.ts'
 import { runningTopology } from './support/running.ts'
 
+const OPERATIONS = join(import.meta.dirname, '../../../packages/operations/src/main.ts')
 const KILLS = 8
 const BETWEEN_MS = 1_500
 /** Step through the processes that reaches each of them, in the same order in every run. */
@@ -10,7 +15,7 @@ const STEP = 7
 
 const running = runningTopology()
 
-test('kill -9 of one replica after the other under load loses no acknowledged write', async () => {
+test('kill -9 of one replica after the other under load loses no acknowledged write, and the read models equal rebuilt ones', async () => {
   const { topology, receiver } = running()
   const services = topology.processes.filter(({ name }) => !name.startsWith('gateway'))
   const load = startLoad(topology)
@@ -29,4 +34,7 @@ test('kill -9 of one replica after the other under load loses no acknowledged wr
   expect(load.failedReads).toEqual([])
   expect(load.staleReads).toEqual([])
   await load.check(receiver)
+  const followed = await readRecords(topology)
+  await promisify(execFile)(process.execPath, [OPERATIONS, 'rebuild'], { env: topology.environment })
+  expect(await readRecords(topology)).toEqual(followed)
 })

@@ -19,6 +19,10 @@ export interface Engines {
   stop(): Promise<void>
 }
 
+/** The stores in one line, for the report of a test. */
+export const describedEngines = ({ descriptions }: Engines): string =>
+  descriptions.map(([engine, description]) => `${engine}: ${description}`).join('; ')
+
 interface Wanted {
   /** URL from the settings. */
   url?: string

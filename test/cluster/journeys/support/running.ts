@@ -1,4 +1,6 @@
+import { ranOn } from '@gantry/engines/ran-on'
 import { afterAll, beforeAll } from 'vitest'
+import { describedEngines } from '../../src/engines.ts'
 import { type Receiver, receiveFrom } from './receiver.ts'
 import { startTopology, type Topology, type TopologyOptions } from './topology.ts'
 
@@ -12,6 +14,7 @@ export function runningTopology(options: TopologyOptions = {}): () => {
 } {
   let topology: Topology
   let receiver: Receiver
+  ranOn(() => describedEngines(topology.engines))
   beforeAll(async () => {
     topology = await startTopology(options)
     receiver = await receiveFrom(topology, EVENTS)

@@ -21,8 +21,6 @@ import { forked } from './src/fixtures/forked.ts'
 import { ranOn } from './src/ran-on.ts'
 import { tlsFront } from './src/tls-front.ts'
 
-// FerretDB reads every document for most lists.
-vi.setConfig({ testTimeout: 180_000 })
 const eventually = (expectation: () => unknown) => vi.waitFor(expectation, { timeout: 30_000, interval: 20 })
 
 const found = await findMongo()

@@ -3,14 +3,6 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Engine } from './engine.ts'
-import { goProgram } from './go-program.ts'
-import { startServer } from './server-process.ts'
-
-const VERSION = '0.139.0'
-
-/** How to get a collector, in one line. */
-export const HOW_TO_HAVE_OTEL_COLLECTOR = 'put Go 1.26 on the PATH, for an OpenTelemetry Collector'
 
 /** A span as the collector received it. */
 export interface ReceivedSpan {
@@ -27,45 +19,12 @@ export interface ReceivedSpan {
   links: string[]
 }
 
-export interface OtelCollector extends Engine {
-  /** The spans received so far. */
-  spans(): Promise<ReceivedSpan[]>
-}
-
 /**
- * An OpenTelemetry Collector that receives OTLP over HTTP, compiled with Go unless it is cached.
- * @returns a function that starts it on a port, with its data in a folder; undefined without Go
- */
-export async function findOtelCollector(): Promise<
-  ((port: number, folder: string) => Promise<OtelCollector>) | undefined
-> {
-  const path = await goProgram({
-    name: 'otel-collector',
-    version: VERSION,
-    sources: join(import.meta.dirname, '..', 'otel-collector'),
-    flags: NOT_OPTIMIZED,
-  })
-  return path === undefined
-    ? undefined
-    : async (port, folder) => {
-        const file = join(folder, 'spans.json')
-        const engine = await startServer({
-          command: path,
-          args: () => [`127.0.0.1:${port}`, file],
-          url: () => `http://127.0.0.1:${port}`,
-          ready: /Everything is ready/,
-        })
-        return { ...engine, spans: () => spansIn(file) }
-      }
-}
-
-/**
- * Starts a stand-in for a collector, because the real one takes two minutes to compile: it keeps the spans that it receives
- * as JSON over HTTP, and checks nothing. `npm run soak` uses the real one.
+ * Starts a stand-in for an OpenTelemetry Collector: it keeps the spans that it receives as JSON over HTTP.
  * @param port to listen on
  * @param folder of its data
  */
-export async function startSpanReceiver(port: number, folder: string): Promise<OtelCollector> {
+export async function startSpanReceiver(port: number, folder: string) {
   const file = join(folder, 'spans.json')
   await writeFile(file, '')
   const server = createServer(async (request, response) => {
@@ -77,17 +36,8 @@ export async function startSpanReceiver(port: number, folder: string): Promise<O
     server.close()
     server.closeAllConnections()
   }
-  return { url: `http://127.0.0.1:${port}`, stop, spans: () => spansIn(file) }
+  return { stop, spans: () => spansIn(file) }
 }
-
-/** Compiles the modules in two thirds of the time. The standard library stays as other programs compile it, to share it. */
-const NOT_OPTIMIZED = [
-  'github.com',
-  'go.opentelemetry.io',
-  'go.uber.org',
-  'golang.org',
-  'google.golang.org',
-].map(modules => `-gcflags=${modules}/...=-N -l`)
 
 interface Keyed {
   key: string

@@ -18,17 +18,17 @@ import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
 import fastify from 'fastify'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { type Arrival, flakyReceiver } from './src/flaky-receiver.ts'
-import { type Replica, startReplica } from './src/replica.ts'
+import { type Arrival, flakyReceiver } from '../src/flaky-receiver.ts'
+import { type Replica, startReplica } from '../src/replica.ts'
 
-/** docs/performance.md has the result for 10,000: EVENTS=10000 npx vitest run --root test/cluster notifier.test.ts */
+/** docs/performance.md has the result for 10,000: EVENTS=10000 npm run soak */
 const EVENTS = Number(process.env.EVENTS ?? 600)
 const KILL_EVERY_MS = 4_000
 const TIMEOUT_MS = 2_000
 const DEADLINE_MS = 120_000 + EVENTS * 90
 /** Less than the interval between attempts of a delivery, and more than the clock difference of processes on one host. */
 const SLACK_MS = 100
-const MAIN = join(import.meta.dirname, '../../services/notifier/src/main.ts')
+const MAIN = join(import.meta.dirname, '../../../services/notifier/src/main.ts')
 
 const eventId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 

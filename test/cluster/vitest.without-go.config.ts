@@ -1,3 +1,0 @@
-import { withoutGo } from '../../vitest.without-go.config.ts'
-
-export default withoutGo(['cluster.test.ts', 'secured.test.ts'])

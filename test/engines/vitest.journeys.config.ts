@@ -1,0 +1,1 @@
+export { default } from '../../vitest.journeys.config.ts'
