@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
-import { appendFrozenStreams } from '@gantry/event-sourcing/testing'
 import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '@gantry/service-kit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'
@@ -49,25 +48,6 @@ test('the key itself is not in the log', async () => {
   await check(KEY)
   const [event] = await eventStore.readStream('encryptionkey-fingerprint')
   expect(event?.data).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/) })
-})
-
-test('a log created by an older commit accepts its key and refuses every other key', async () => {
-  const folder = join(import.meta.dirname, 'frozen')
-  await appendFrozenStreams(eventStore, folder, '7b623df', ['encryptionkey'])
-  const head = await eventStore.head()
-  await check(plainKey(bytes(7)))
-  expect(await eventStore.head()).toBe(head)
-  await expect(check(OTHER)).rejects.toThrow(REFUSED)
-})
-
-test('a log in which an older commit retired a key needs the other key alone', async () => {
-  const folder = join(import.meta.dirname, 'frozen')
-  await appendFrozenStreams(eventStore, folder, '90fbb89', ['encryptionkey'])
-  const head = await eventStore.head()
-  await check(keys(['1', 8]))
-  await check(keys(['1', 8], ['0', 7]))
-  await expect(check(plainKey(bytes(7)))).rejects.toThrow('ENCRYPTION_KEY: lacks key 1')
-  expect(await eventStore.head()).toBe(head)
 })
 
 test('keys are accepted if every key in use is among them, and a missing one is named', async () => {

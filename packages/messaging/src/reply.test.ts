@@ -1,21 +1,6 @@
 import { expect, test } from 'vitest'
 import { RequestFailed } from './bus.ts'
-import { isReply, replyOf, resultOf } from './reply.ts'
-
-class Refusal extends Error {
-  readonly code = 'name-taken'
-  readonly details = { name: 'a' }
-}
-
-test('a reply has the bytes that the release before exchanges', async () => {
-  expect(JSON.stringify(await replyOf(async () => ({ id: 1 })))).toBe('{"ok":{"id":1}}')
-  const refused = await replyOf(() => Promise.reject(new Refusal('taken')))
-  expect(JSON.stringify(refused)).toBe(
-    '{"failed":{"code":"name-taken","message":"taken","details":{"name":"a"}}}',
-  )
-  const thrown = await replyOf(() => Promise.reject(new TypeError('x')))
-  expect(JSON.stringify(thrown)).toBe('{"failed":{"code":"internal-error","message":"x","details":{}}}')
-})
+import { isReply, resultOf } from './reply.ts'
 
 test('the requester gets the result, or the error of the responder', () => {
   expect(resultOf({ ok: null })).toBe(null)

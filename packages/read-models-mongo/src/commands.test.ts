@@ -82,19 +82,6 @@ describe('indexes', () => {
     expect(keys).toContainEqual({ 'doc.pages': 1, 'doc.title': 1, live: 1 })
   })
 
-  it('of earlier releases are dropped', async () => {
-    const kept = ['_id_', 'live_1__id_1', 'doc.title_1_live_1__id_1', 'doc.pages_1_doc.title_1_live_1']
-    const former = ['live_1_doc.title_-1__id_1', 'doc.pages_1_live_1__id_1', 'doc.pages_-1_live_1__id_1']
-    const firstBatch = [...kept, ...former].map(name => ({ name, key: {} }))
-    const { url, asked } = await server(command =>
-      command === 'listIndexes' ? { ok: 1, cursor: { id: 0n, ns: 'gantry.x', firstBatch } } : undefined,
-    )
-    const fields = { title: 'string', pages: 'number' } as const
-    const shown = { ...books, fields, validity: { from: 'title', to: 'pages' } }
-    await open(url).collection(defineCollection<Book>(shown)).count({})
-    expect(asked('dropIndexes').map(({ index }) => index)).toEqual(former)
-  })
-
   it('are created without a quorum on a standalone server, which would refuse it', async () => {
     const commands = await made(HELLO)
     expect(commands).toHaveLength(3)

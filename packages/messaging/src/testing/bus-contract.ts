@@ -120,16 +120,11 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(Math.abs(Date.parse(stored?.storedAt ?? '') - before)).toBeLessThan(60_000)
       })
 
-      it.each<[string, Json]>([
-        ['a string', 'text'],
-        ['a number', 0],
-        ['null', null],
-        ['an array', [1, [2]]],
-      ])('accepts %s as data, and no headers', async (_, data) => {
-        const given = { ...message(1), data }
-        await bus.publish([given])
-        const [stored] = await read(bus, everything())
-        expect(stored).toStrictEqual({ ...given, sequence: stored?.sequence, storedAt: stored?.storedAt })
+      it('accepts any JSON as data, and no headers', async () => {
+        const given = ['text', 0, null, [1, [2]]].map(data => ({ ...message(1), data }))
+        await bus.publish(given)
+        const stored = await read(bus, everything())
+        expect(stored.map(({ sequence: _, storedAt: __, ...rest }) => rest)).toStrictEqual(given)
       })
 
       it('keeps the order, within a call and between calls', async () => {
@@ -154,21 +149,14 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await read(bus, everything()))).toEqual([1, 2])
       })
 
-      it('returns the sequence of the last message of a call, also when it is stored already', async () => {
+      it('returns the sequence of the last message of a call, which is its head, also when it is stored already', async () => {
         const messages = numbered(3)
         const last = await bus.publish(messages)
         expect(last).toBe((await read(bus, everything())).at(-1)?.sequence)
+        expect(await bus.head()).toBe(last)
         await bus.publish([message(4)])
         expect(await bus.publish(messages)).toBe(last)
         expect(await bus.publish([])).toBe(0)
-      })
-
-      it('returns the sequence of the last message as its head', async () => {
-        const before = await bus.head()
-        await bus.publish(numbered(3))
-        const stored = await read(bus, everything(), before)
-        expect(await bus.head()).toBe(stored.at(-1)?.sequence)
-        expect(stored).toHaveLength(3)
       })
 
       it('reads after a sequence, exclusively', async () => {
@@ -342,7 +330,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         const removedThrough = async (sequence: number) =>
           vi.waitFor(
             async () => expect(await retaining.removedThrough(everything())).toBeGreaterThanOrEqual(sequence),
-            { timeout: 20_000, interval: 20 },
+            { interval: 20 },
           )
 
         const last = await retaining.publish(numbered(3))
@@ -381,10 +369,10 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await consume(restarted, test, 2))).toEqual([4, 5])
       })
 
-      it('delivers an unacknowledged message again, also after a restart', async () => {
+      it('delivers an unacknowledged message again, also to the next holder of the name and after a restart', async () => {
         await bus.publish(numbered(2))
         expect((await drop(bus, test)).data).toEqual({ number: 1 })
-        expect((await drop(bus, test)).data).toEqual({ number: 1 })
+        expect((await drop(await connect(), test)).data).toEqual({ number: 1 })
         await bus.close()
         const restarted = await connect()
         expect(numbers(await consume(restarted, test, 2))).toEqual([1, 2])
@@ -462,15 +450,6 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
 
         expect(most).toBe(1)
         expect(numbers(handled)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
-      })
-
-      it('passes to the next holder of the name when one leaves', async () => {
-        const other = await connect()
-        await bus.publish(numbered(3))
-        expect(numbers(await consume(bus, test, 1))).toEqual([1])
-        await drop(bus, test)
-        const consuming = consume(other, test, 2)
-        expect(numbers(await consuming)).toEqual([2, 3])
       })
 
       it('ends without an error when it is aborted before the start, while consuming or while waiting', async () => {
@@ -619,7 +598,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(asked).toBe(1)
       })
 
-      it('fails at once when there is no responder, or no longer one', async () => {
+      it('fails at once when there is no responder, or no longer one, or its connection is closed', async () => {
         const ask = () => bus.request(subject(), { of: 1 }, { timeoutMs: 30_000 })
         await expect(ask()).rejects.toBeInstanceOf(NoResponder)
 
@@ -630,15 +609,9 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         for (const stop of stopResponding) stop()
         await Promise.all([bus.ping(), other.ping()])
         await expect(ask()).rejects.toBeInstanceOf(NoResponder)
-      })
-
-      it('does not use the responders of a closed connection', async () => {
-        const other = await connect()
         other.respond(subject(), double)
         await other.close()
-        await expect(bus.request(subject(), { of: 1 }, { timeoutMs: 30_000 })).rejects.toBeInstanceOf(
-          NoResponder,
-        )
+        await expect(ask()).rejects.toBeInstanceOf(NoResponder)
       })
 
       it('fails after the timeout', async () => {
@@ -651,50 +624,42 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         }
       })
 
-      it('passes a refusal to the requester, and answers later requests', async () => {
+      it('passes a refusal to the requester, reports other failures as internal, and answers later requests', async () => {
         class Refusal extends Error {
           readonly code = 'name-taken'
           readonly details = { name: 'a', by: { id: 1 } }
         }
         bus.respond(subject(), async data => {
           if (data === null) throw new Refusal('the name is taken')
+          if (data === 'x') throw new TypeError('x is not a function')
           return double(data)
         })
         await bus.ping()
         for (const from of [bus, await connect()]) {
-          const error = await from.request(subject(), null, { timeoutMs: 5_000 }).catch(thrown => thrown)
-          expect(error).toBeInstanceOf(RequestFailed)
-          expect(error).toMatchObject({
+          const failure = async (data: Json) => {
+            const error = await from.request(subject(), data, { timeoutMs: 5_000 }).catch(thrown => thrown)
+            expect(error).toBeInstanceOf(RequestFailed)
+            return error
+          }
+          expect(await failure(null)).toMatchObject({
             name: 'RequestFailed',
             code: 'name-taken',
             message: 'the name is taken',
             details: { name: 'a', by: { id: 1 } },
           })
+          expect(await failure('x')).toMatchObject({
+            code: 'internal-error',
+            message: 'x is not a function',
+            details: {},
+          })
           expect(await from.request(subject(), { of: 1 }, { timeoutMs: 5_000 })).toEqual({ doubled: 2 })
         }
       })
-
-      it('reports any other failure as internal', async () => {
-        bus.respond(subject(), async () => {
-          throw new TypeError('x is not a function')
-        })
-        await bus.ping()
-        for (const from of [bus, await connect()]) {
-          const error = await from.request(subject(), null, { timeoutMs: 5_000 }).catch(thrown => thrown)
-          expect(error).toBeInstanceOf(RequestFailed)
-          expect(error).toMatchObject({ code: 'internal-error', message: 'x is not a function', details: {} })
-        }
-      })
-    })
-
-    it('answers a ping', async () => {
-      expect(await bus.ping()).toBeUndefined()
     })
   })
 }
 
-/** Retries the expectation for up to 20 s, for slow machines. */
-const eventually = (expectation: () => void) => vi.waitFor(expectation, { timeout: 20_000, interval: 5 })
+const eventually = (expectation: () => void) => vi.waitFor(expectation, { interval: 5 })
 
 const numbers = (messages: StoredMessage[]) =>
   messages.map(({ data }) =>
