@@ -225,9 +225,13 @@ describe('a deployment', () => {
 })
 
 describe('events of other services', () => {
-  test('a late image event does not undo a later one', () => {
+  test('an image event that is handled again, or late, changes nothing', () => {
+    const again = { type: 'AttachImage', metadata, imageRevision: 3 } as const
+    given(created, { type: 'ImageAttached', data: { imageRevision: 3, attachedAt: NOW } })
+      .when(again)
+      .then()
     given(created, { type: 'ImageDetached', data: { imageRevision: 4, detachedAt: NOW } })
-      .when({ type: 'AttachImage', metadata, imageRevision: 3 })
+      .when(again)
       .then()
   })
   test('a late product event does not undo a later one', () => {

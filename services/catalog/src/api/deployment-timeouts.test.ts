@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { aggregate, type EventStore } from '@gantry/event-sourcing'
 import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
-import type { Leases, ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { apiInput } from '../testing/api-input.ts'
 import { type ApiCommand, apiDecider } from './api.decide.ts'
@@ -47,13 +47,13 @@ const startJob = async (id: string) => {
   await api.execute(id, { ...job, environment: uuid(8) })
 }
 
-const startReplica = (holder: string, { store = eventStore, leases = readModels.leases } = {}) => {
+const startTimeouts = (store: EventStore) => {
   const log = { info: () => {}, warn: () => {}, error: () => {} }
   const timeouts = startDeploymentTimeouts({
     api: apisOver(store),
-    readModels: { ...readModels, leases },
+    readModels,
     timeoutMs: 3_600_000,
-    holder,
+    holder: 'one',
     now: () => new Date(AFTER_AN_HOUR),
     newId: () => uuid(1_000_000 + commands++),
     log,
@@ -75,21 +75,7 @@ test('a page of jobs that cannot be ended does not keep later jobs with the same
     if (stream !== `api-${last}`) throw new Error('the stream cannot be written')
     return eventStore.append(stream, events, expected)
   }
-  startReplica('one', { store: { ...eventStore, append } })
+  startTimeouts({ ...eventStore, append })
   await ended([last])
   expect(await eventTypes(uuid(0))).toEqual(['ApiCreated', 'DeploymentStarted'])
-})
-
-test('two replicas that both hold the lease end each job once', async () => {
-  const ids = Array.from({ length: 10 }, (_, n) => uuid(n))
-  for (const id of ids) await startJob(id)
-  const leases: Leases = {
-    acquire: async (name, holder) => ({ name, holder, token: 0 }),
-    release: async () => {},
-  }
-  startReplica('one', { leases })
-  startReplica('two', { leases })
-  await ended(ids)
-  for (const id of ids)
-    expect(await eventTypes(id)).toEqual(['ApiCreated', 'DeploymentStarted', 'DeploymentFailed'])
 })

@@ -326,41 +326,6 @@ describe('a test', () => {
 })
 
 describe('the record of a delivery', () => {
-  test('lists every attempt', () => {
-    const { state } = given(...RETRYING, started(2, 'AUTOMATIC', 10), succeeded(2, 11))
-    expect(state).toMatchObject({
-      status: 'SUCCESS',
-      attempts: 2,
-      lastAttemptAt: at(10),
-      responseStatus: 200,
-      failureMessage: null,
-      finishedAt: at(11),
-      log: [
-        {
-          number: 1,
-          trigger: 'AUTOMATIC',
-          url: URL,
-          startedAt: NOW,
-          responseStatus: 500,
-          error: 'http-status',
-        },
-        {
-          number: 2,
-          trigger: 'AUTOMATIC',
-          startedAt: at(10),
-          durationMs: 12.5,
-          responseStatus: 200,
-          error: null,
-        },
-      ],
-    })
-  })
-  test('has the message of the last failure', () => {
-    expect(given(...RETRYING).state).toMatchObject({
-      responseStatus: 500,
-      failureMessage: 'http-status: why',
-    })
-  })
   test('keeps the latest 100 attempts', () => {
     const history: DeliveryEvent[] = [created]
     for (let number = 1; number <= 130; number++) history.push(started(number), failed(number, 0))

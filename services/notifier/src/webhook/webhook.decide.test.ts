@@ -235,20 +235,6 @@ describe('a webhook', () => {
     on([made], update({ url })).then(updated({ url, ...chosen }))
     on([made], update(standard)).then(updated({}))
   })
-  test('keeps its format through an update of an earlier release', () => {
-    const batched = { format: 'CLOUDEVENTS_BATCHED' } as const
-    const { format, ...before } = fields
-    const earlier: WebhookEvent = { type: 'WebhookUpdated', data: { ...before, updatedAt: NOW } }
-    expect(given(created, updated(batched), earlier).state).toMatchObject({ record: batched })
-  })
-  test('is not ordered and has the standard format when its event lacks the fields', () => {
-    const { ordered, format, ...before } = fields
-    const recorded: WebhookEvent = {
-      type: 'WebhookCreated',
-      data: { id: ID, ...before, secret: 's1', createdAt: NOW },
-    }
-    expect(given(recorded).state).toMatchObject({ record: { ordered: false, format: 'STANDARD' } })
-  })
   test('is not changed by an update with equal values', () => {
     on([created], update({ active: true, name: 'deployments-all' })).then()
   })
