@@ -80,20 +80,17 @@ const countToTwelve = async () => {
   return writer
 }
 
-test('a load reads the snapshot and the events after it', async () => {
+test('a load reads the snapshot and the events after it, and a command continues the stream', async () => {
   await countToTwelve()
   reads.length = 0
-  expect(await counters().load('a')).toEqual({
+  const other = counters()
+  expect(await other.load('a')).toEqual({
     state: { status: 'Live', count: 12 },
     revision: 11,
     position: await position(11),
   })
   expect(reads[0]).toBe(9)
-})
-
-test('a command after a load from a snapshot continues the stream', async () => {
-  await countToTwelve()
-  const { revision, state } = await counters().execute('a', count(100))
+  const { revision, state } = await other.execute('a', count(100))
   expect({ revision, state }).toEqual({ revision: 12, state: { status: 'Live', count: 112 } })
 })
 

@@ -261,31 +261,9 @@ describe('An operation', () => {
   })
 
   test('lists every status of its responses, with an example of each problem', () => {
-    expect(Object.keys(operation('createApi').responses)).toEqual([
-      '201',
-      '400',
-      '401',
-      '403',
-      '409',
-      '413',
-      '415',
-      '422',
-      '429',
-      '500',
-      '503',
-    ])
-    expect(Object.keys(operation('getApi').responses)).toEqual([
-      '200',
-      '304',
-      '400',
-      '401',
-      '403',
-      '404',
-      '414',
-      '429',
-      '500',
-      '503',
-    ])
+    const statuses = (id: string) => Object.keys(operation(id).responses).join(' ')
+    expect(statuses('createApi')).toBe('201 400 401 403 409 413 415 422 429 500 503')
+    expect(statuses('getApi')).toBe('200 304 400 401 403 404 414 429 500 503')
     expect(Object.keys(operation('login').responses)).not.toContain('304')
     const conflicts = operation('createApi').responses[409]?.content?.['application/problem+json']?.examples
     expect(conflicts).toEqual({
