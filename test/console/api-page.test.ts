@@ -1,55 +1,45 @@
 import type { Locator, Page } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
-import { checkPage, request, signIn, test, url } from './src/browser.ts'
+import { expect } from 'vitest'
+import {
+  checkPage,
+  consoleUrl,
+  fitsPhone,
+  heading,
+  isAt,
+  loseResponses,
+  open,
+  searchOf,
+  showAgain,
+  test,
+} from './src/browser.ts'
+import {
+  createApi,
+  createWebhook,
+  deploy,
+  removeAfterTest,
+  request,
+  tokenWith,
+  unique,
+} from './src/service.ts'
 
 const ENVIRONMENT = '9c1c3a52-7d0e-4a53-8a3e-0d9b9f0f7c21'
 /** A PNG of one pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"><rect width="7" height="7"/></svg>'
 
-let created = 0
+type Api = Awaited<ReturnType<typeof createApi>>
 
-/** Creates an API with a name of its own. It is deleted after the test. */
-async function makeApi(fields: Record<string, unknown> = {}) {
-  created += 1
-  const name = `page-${process.pid}-${created}`
-  const displayName = `Page ${created}`
-  const api = await request('POST', '/apis', {
-    name,
-    displayName,
-    status: 'ACTIVE',
-    tags: ['old'],
-    ...fields,
-  })
-  removeAfterTest(`/apis/${api.id}`)
-  return api
-}
+/** Changes an API as another person would. */
+const change = ({ id, name, displayName, status, tags }: Api, fields: object) =>
+  request('PUT', `/apis/${id}`, { name, displayName, status, tags, ...fields })
 
-/** Deletes a record after the test, unless the test has deleted it. */
-const removeAfterTest = (path: string) =>
-  onTestFinished(async () => {
-    await request('DELETE', path).catch(() => {})
-  })
+const chosen = (dialog: Locator, name: RegExp) => dialog.getByRole('radiogroup', { name })
 
-const change = (
-  { name, displayName, status, tags }: Awaited<ReturnType<typeof makeApi>>,
-  fields: object,
-) => ({
-  name,
-  displayName,
-  status,
-  tags,
-  ...fields,
-})
-
-/** Opens a page of the console in the session of the tab, without the login. */
-async function open(page: Page, path: string) {
-  await page.goto(`${url}/console${path}`)
-}
-
-test('a new API is created with the errors of the service at the fields', async ({ page }) => {
-  await signIn(page, '/apis/new')
-  await page.getByRole('heading', { name: 'New API', level: 1 }).waitFor()
-  const taken = await makeApi()
+test('a new API is created once, with the errors of the service at the fields, and asks before it is discarded', async ({
+  page,
+}) => {
+  const taken = await createApi()
+  await open(page, '/apis/new')
   const button = page.getByRole('button', { name: 'Create API' })
   const name = page.getByRole('textbox', { name: 'Name', exact: true })
   await page.getByLabel('Display name').fill('Weather')
@@ -61,73 +51,59 @@ test('a new API is created with the errors of the service at the fields', async 
   await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
   await expect.poll(() => page.locator(':focus').getAttribute('id')).toBe(await name.getAttribute('id'))
   await page.getByText('must be at most 1000 characters').last().waitFor()
-  await checkPage(page, 'api-new')
+  await checkPage(page)
+  await fitsPhone(page)
   await page.getByLabel('Description').fill('Weather of today')
   await name.fill(taken.name)
   await button.click()
   await page.locator('.mantine-TextInput-error', { hasText: 'Another API has this name' }).waitFor()
-  await name.fill(`${taken.name}-weather`)
-  await button.click()
-  await page.getByRole('heading', { name: 'Weather', level: 1 }).waitFor()
-  const id = new URL(page.url()).pathname.split('/').at(-1)
-  removeAfterTest(`/apis/${id}`)
-  expect(await request('GET', `/apis/${id}`)).toMatchObject({
-    name: `${taken.name}-weather`,
-    displayName: 'Weather',
-    description: 'Weather of today',
-    tags: ['climate'],
-    status: 'ACTIVE',
-    url: null,
-    ownerDisplayName: 'Administrator',
-  })
-})
 
-test('a creation whose response was lost takes effect once', async ({ page }) => {
-  const { name } = await makeApi()
-  await signIn(page, '/apis/new')
-  await page.getByRole('textbox', { name: 'Name', exact: true }).fill(`${name}-once`)
-  await page.getByLabel('Display name').fill('Once')
-  await page.route('**/apis', async route => {
-    if (route.request().method() !== 'POST') return route.fallback()
-    await route.fetch()
-    await route.abort()
-  })
-  await page.getByRole('button', { name: 'Create API' }).click()
-  await page.getByRole('alert', { name: /The service cannot be reached/ }).waitFor()
-  await expect.poll(() => page.getByLabel('Display name').inputValue()).toBe('Once')
-  await page.unroute('**/apis')
-  await page.getByRole('button', { name: 'Create API' }).click()
-  await page.getByRole('heading', { name: 'Once', level: 1 }).waitFor()
-  const { content } = await request('GET', `/apis?name=${name}-once`)
-  for (const { id } of content) removeAfterTest(`/apis/${id}`)
-  expect(content).toHaveLength(1)
-})
-
-test('input that is not saved is not lost by leaving the form', async ({ page }) => {
-  await signIn(page, '/apis/new')
-  await page.getByLabel('Display name').fill('Precious')
   const areas = page.getByRole('navigation', { name: 'Areas' })
   await areas.getByText('APIs').click()
-  const dialog = page.getByRole('dialog', { name: 'Discard your changes?' })
-  await dialog.getByRole('button', { name: 'Keep editing' }).last().click()
-  await dialog.waitFor({ state: 'hidden' })
-  await expect.poll(() => page.getByLabel('Display name').inputValue()).toBe('Precious')
+  const leaving = page.getByRole('dialog', { name: 'Discard your changes?' })
+  await leaving.getByRole('button', { name: 'Keep editing' }).last().click()
+  await leaving.waitFor({ state: 'hidden' })
+
+  const free = unique('weather')
+  await name.fill(free)
+  await loseResponses(page, 'POST', '/apis')
+  await button.click()
+  await page.getByRole('alert', { name: /The service cannot be reached/ }).waitFor()
+  await page.unrouteAll()
+  await button.click()
+  await heading(page, 'Weather').waitFor()
+  const { content } = await request('GET', `/apis?name=${free}`)
+  for (const { id } of content) removeAfterTest(`/apis/${id}`)
+  expect(content).toEqual([
+    expect.objectContaining({
+      displayName: 'Weather',
+      description: 'Weather of today',
+      tags: ['climate'],
+      status: 'ACTIVE',
+      url: null,
+      ownerDisplayName: 'Administrator',
+    }),
+  ])
+
+  await page.goto(`${consoleUrl}/apis/new`)
+  await page.getByLabel('Display name').fill('Precious')
   await areas.getByText('APIs').click()
-  await dialog.getByRole('button', { name: 'Discard' }).click()
-  await page.getByRole('heading', { name: 'APIs', level: 1 }).waitFor()
+  await leaving.getByRole('button', { name: 'Discard' }).click()
+  await heading(page, 'APIs').waitFor()
 })
 
-test('an API is edited, and fields without a value become null', async ({ page }) => {
-  const api = await makeApi({ description: 'Old text', url: '/old' })
-  await signIn(page, `/apis/${api.id}`)
+test('an API is edited beside a deployment, and fields without a value become null', async ({ page }) => {
+  const api = await createApi({ description: 'Old text', url: '/old' })
+  await open(page, `/apis/${api.id}`)
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByLabel('Description').fill('New text')
   await page.getByLabel('Base URL path').fill('')
   await page.getByLabel('Inactive').check()
-  await checkPage(page, 'api-edit')
+  // It changes the entity tag and no field of the form.
+  await deploy(api.id, ENVIRONMENT)
   await page.getByRole('button', { name: 'Save' }).click()
   // The field of the form contains the text too.
-  await page.getByRole('heading', { name: api.displayName, level: 1, exact: true }).waitFor()
+  await heading(page, api.displayName).waitFor()
   await page.getByText('New text').waitFor()
   const saved = await request('GET', `/apis/${api.id}`)
   expect(saved).toMatchObject({ description: 'New text', url: null, status: 'INACTIVE', owner: api.owner })
@@ -136,104 +112,72 @@ test('an API is edited, and fields without a value become null', async ({ page }
 test('changes of two people are compared field by field, and the chosen values are saved', async ({
   page,
 }) => {
-  const api = await makeApi({ description: 'Base', platformType: 'ENVOY' })
-  await signIn(page, `/apis/${api.id}/edit`)
+  const api = await createApi({ description: 'Base', platformType: 'ENVOY' })
+  await open(page, `/apis/${api.id}/edit`)
   await page.getByLabel('Description').fill('Mine')
   await page.getByLabel('Base URL path').fill('/mine')
-  await request('PUT', `/apis/${api.id}`, change(api, { description: 'Theirs', platformType: 'KONG' }))
+  await change(api, { description: 'Theirs', platformType: 'KONG' })
   await page.getByRole('button', { name: 'Save' }).click()
   const dialog = page.getByRole('dialog', { name: 'The API has changed since you opened it' })
-  const description = dialog.getByRole('radiogroup', { name: /^Description/ })
+  const description = chosen(dialog, /^Description/)
   await expect.poll(() => description.textContent()).toMatch(/Before\s*Base\s*Mine\s*Mine\s*Theirs\s*Theirs/)
   const save = dialog.getByRole('button', { name: 'Save the chosen values' })
   await expect.poll(() => save.isDisabled()).toBe(true)
-  const chosen = (name: RegExp, choice: string) =>
-    dialog.getByRole('radiogroup', { name }).getByLabel(choice).isChecked()
-  await expect.poll(() => chosen(/^Base URL path/, 'Mine')).toBe(true)
-  await expect.poll(() => chosen(/^Platform type/, 'Theirs')).toBe(true)
-  await checkPage(page, 'api-conflict')
+  await expect
+    .poll(() =>
+      chosen(dialog, /^Base URL path/)
+        .getByLabel('Mine')
+        .isChecked(),
+    )
+    .toBe(true)
+  await expect
+    .poll(() =>
+      chosen(dialog, /^Platform type/)
+        .getByLabel('Theirs')
+        .isChecked(),
+    )
+    .toBe(true)
+  await checkPage(page)
   await description.getByLabel('Mine').check()
   // A third change, while the person chooses.
-  await request('PUT', `/apis/${api.id}`, change(api, { description: 'Third', platformType: 'KONG' }))
+  await change(api, { description: 'Third', platformType: 'KONG' })
   await save.click()
   await description.getByText('Third').waitFor()
   await description.getByLabel('Mine').check()
   await save.click()
-  await page.getByRole('heading', { name: api.displayName, level: 1, exact: true }).waitFor()
+  await heading(page, api.displayName).waitFor()
   const saved = await request('GET', `/apis/${api.id}`)
   expect(saved).toMatchObject({ description: 'Mine', platformType: 'KONG', url: '/mine' })
 })
 
-test('a deployment while the form is open is no conflict', async ({ page }) => {
-  const api = await makeApi()
-  await signIn(page, `/apis/${api.id}/edit`)
-  await page.getByLabel('Description').fill('Edited')
-  await deployed(api.id)
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('heading', { name: api.displayName, level: 1, exact: true }).waitFor()
-  expect(await request('GET', `/apis/${api.id}`)).toMatchObject({ description: 'Edited' })
-})
-
-/** Deploys an API and waits for the end of the job. */
-async function deployed(id: string) {
-  await request('PUT', `/environments/${ENVIRONMENT}/apis/${id}`)
-  await expect.poll(async () => (await request('GET', `/apis/${id}`)).deploymentStatus).toBe('DEPLOYED')
-}
-
-test('the page shows the fields of an API', async ({ page }) => {
-  const api = await makeApi({
-    description: 'All about <b>pages</b>',
-    tags: ['finance', 'public'],
-    platformType: 'ENVOY',
-    url: '/pages',
-    gitUrl: 'https://git.example.com/pages.git',
-  })
-  await signIn(page, `/apis/${api.id}`)
-  await page.getByRole('heading', { name: api.displayName, level: 1 }).waitFor()
+test('the page shows the fields of an API as text, and a repository as a link unless it is a script', async ({
+  page,
+}) => {
+  const fields = { description: 'All about <b>pages</b>', tags: ['finance', 'public'], platformType: 'ENVOY' }
+  const gitUrl = 'https://git.example.com/pages.git'
+  const api = await createApi({ ...fields, url: '/pages', gitUrl })
+  const script = await createApi({ gitUrl: 'javascript:alert(1)' })
+  await open(page, `/apis/${api.id}?tab=none`)
+  await heading(page, api.displayName).waitFor()
   for (const text of ['All about <b>pages</b>', 'finance', 'public', 'ENVOY', '/pages', 'Not deployed'])
     expect(await page.getByText(text, { exact: true }).count(), text).toBe(1)
-  const link = page.getByRole('link', { name: 'https://git.example.com/pages.git' })
-  await expect.poll(() => link.getAttribute('rel')).toBe('noreferrer')
-  await checkPage(page, 'api-details')
-})
-
-test('a repository URL that is a script is not a link', async ({ page }) => {
-  const api = await makeApi({ gitUrl: 'javascript:alert(1)' })
-  await signIn(page, `/apis/${api.id}`)
+  await expect.poll(() => page.getByRole('link', { name: gitUrl }).getAttribute('rel')).toBe('noreferrer')
+  await checkPage(page)
+  await fitsPhone(page)
+  await page.goto(`${consoleUrl}/apis/${script.id}`)
   await page.getByText('javascript:alert(1)').waitFor()
   expect(await page.locator('a[href^="javascript"]').count()).toBe(0)
 })
 
-test('an image is dropped on the page, shown, replaced and deleted', async ({ page }) => {
-  const api = await makeApi()
-  await signIn(page, `/apis/${api.id}`)
-  await drop(page, 'pixel.png', 'image/png', PNG)
-  const image = page.getByRole('img', { name: `Image of ${api.displayName}` })
-  await image.waitFor()
-  await expect.poll(() => image.getAttribute('src')).toMatch(/^blob:/)
-  await expect.poll(() => widthOf(image)).toBe(1)
-  const svg =
-    '<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"><rect width="7" height="7"/></svg>'
-  await page
-    .locator('input[type=file]')
-    .setInputFiles({ name: 'seven.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) })
-  await expect.poll(() => widthOf(image)).toBe(7)
-  await checkPage(page, 'api-image')
-  await page.getByRole('button', { name: 'Delete image' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete image' }).click()
-  await page.getByText('No image', { exact: true }).waitFor()
-  expect(await request('GET', `/apis/${api.id}`)).toMatchObject({ hasImage: false })
-})
-
-test('a file that cannot be an image is refused before the upload, and by the service after it', async ({
+test('an image is dropped on the page, shown, replaced and deleted; other files are refused', async ({
   page,
 }) => {
-  const api = await makeApi()
-  await signIn(page, `/apis/${api.id}`)
+  const api = await createApi()
+  await open(page, `/apis/${api.id}`)
   const uploads: string[] = []
   page.on('request', sent => sent.method() === 'PUT' && uploads.push(sent.url()))
-  await drop(page, 'notes.txt', 'text/plain', btoa('text'))
   const alert = page.getByRole('alert')
+  await drop(page, 'notes.txt', 'text/plain', btoa('text'))
   await alert.getByText('notes.txt is text/plain').waitFor()
   await drop(page, 'large.png', 'image/png', btoa('x'.repeat(5 * 1_048_576 + 1)))
   await alert.getByText('The image is too large').waitFor()
@@ -242,11 +186,21 @@ test('a file that cannot be an image is refused before the upload, and by the se
   await alert.getByText('Request id').waitFor()
   await alert.getByText(/^The image is not saved: The file is not PNG, JPEG, GIF, WebP or SVG/).waitFor()
   expect(uploads).toHaveLength(1)
-})
 
-/** Width of a shown image in its own pixels. */
-const widthOf = (image: Locator) =>
-  image.evaluate(element => (element as unknown as { naturalWidth: number }).naturalWidth)
+  const image = page.getByRole('img', { name: `Image of ${api.displayName}` })
+  /** Width in its own pixels. */
+  const width = () => image.evaluate(element => (element as unknown as { naturalWidth: number }).naturalWidth)
+  await drop(page, 'pixel.png', 'image/png', PNG)
+  await expect.poll(width).toBe(1)
+  await expect.poll(() => image.getAttribute('src')).toMatch(/^blob:/)
+  const file = { name: 'seven.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(SVG) }
+  await page.locator('input[type=file]').setInputFiles(file)
+  await expect.poll(width).toBe(7)
+  await page.getByRole('button', { name: 'Delete image' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete image' }).click()
+  await page.getByText('No image', { exact: true }).waitFor()
+  expect(await request('GET', `/apis/${api.id}`)).toMatchObject({ hasImage: false })
+})
 
 /** Drops a file on the image of an API. */
 async function drop(page: Page, name: string, type: string, base64: string) {
@@ -261,9 +215,15 @@ async function drop(page: Page, name: string, type: string, base64: string) {
   await zone.dispatchEvent('drop', { dataTransfer })
 }
 
-test('versions are added, edited and deleted, and show their history', async ({ page }) => {
-  const api = await makeApi()
-  await signIn(page, `/apis/${api.id}?tab=versions`)
+test('versions are added, edited beside another person, and deleted, and show their history', async ({
+  page,
+}) => {
+  const api = await createApi()
+  const act = async (action: string) => {
+    await page.getByRole('button', { name: 'Actions for version 1.2.0' }).click()
+    await page.getByRole('menuitem', { name: action }).click()
+  }
+  await open(page, `/apis/${api.id}?tab=versions`)
   await page.getByRole('heading', { name: 'No versions yet' }).waitFor()
   await page.getByRole('button', { name: 'Add version' }).click()
   const adding = page.getByRole('dialog', { name: 'Add a version' })
@@ -272,67 +232,51 @@ test('versions are added, edited and deleted, and show their history', async ({ 
   await adding.getByRole('textbox', { name: 'Name', exact: true }).fill('1.2.0')
   await adding.getByRole('button', { name: 'Add version' }).click()
   await adding.waitFor({ state: 'hidden' })
+
+  const { content } = await request('GET', `/apis/${api.id}/versions`)
+  const path = `/apis/${api.id}/versions/${content[0].id}`
+  const changed = (fields: object) =>
+    request('PUT', path, { name: '1.2.0', displayName: '1.2.0', status: 'ACTIVE', ...fields })
   await act('Edit')
   const editing = page.getByRole('dialog', { name: 'Edit version 1.2.0' })
-  await editing.getByLabel('Status').selectOption('DEPRECATED')
-  await editing.getByRole('button', { name: 'Save' }).click()
-  await editing.waitFor({ state: 'hidden' })
-  await page.getByText('Deprecated').waitFor()
-  await checkPage(page, 'api-versions')
-  await act('History')
-  const history = page.getByRole('dialog', { name: 'History of version 1.2.0' })
-  await history.getByText('Version changed').waitFor()
-  await expect
-    .poll(() => history.getByRole('listitem').first().textContent())
-    .toMatch(/status\s*ACTIVE\s*DEPRECATED/)
-  await checkPage(page, 'api-version-history')
-  await page.keyboard.press('Escape')
-  await act('Delete')
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete version' }).click()
-  await page.getByRole('heading', { name: 'No versions yet' }).waitFor()
-  async function act(action: string) {
-    await page.getByRole('button', { name: 'Actions for version 1.2.0' }).click()
-    await page.getByRole('menuitem', { name: action }).click()
-  }
-})
-
-test('changes of two people to a version are compared', async ({ page }) => {
-  const api = await makeApi()
-  const version = await request('POST', `/apis/${api.id}/versions`, { name: '1.0' })
-  await signIn(page, `/apis/${api.id}?tab=versions`)
-  await page.getByRole('button', { name: 'Actions for version 1.0' }).click()
-  await page.getByRole('menuitem', { name: 'Edit' }).click()
-  const editing = page.getByRole('dialog', { name: 'Edit version 1.0' })
   await editing.getByLabel('Description').fill('Mine')
-  const path = `/apis/${api.id}/versions/${version.id}`
-  await request('PUT', path, { name: '1.0', displayName: '1.0', description: 'Theirs', status: 'RETIRED' })
+  await editing.getByLabel('Status').selectOption('DEPRECATED')
+  await changed({ description: 'Theirs', displayName: 'Theirs' })
   await editing.getByRole('button', { name: 'Save' }).click()
-  const dialog = page.getByRole('dialog', { name: 'The version has changed since you opened it' })
-  await dialog
-    .getByRole('radiogroup', { name: /^Description/ })
+  const comparing = page.getByRole('dialog', { name: 'The version has changed since you opened it' })
+  await chosen(comparing, /^Description/)
     .getByLabel('Mine')
     .check()
-  await dialog.getByRole('button', { name: 'Save the chosen values' }).click()
+  await comparing.getByRole('button', { name: 'Save the chosen values' }).click()
   await editing.waitFor({ state: 'hidden' })
-  expect(await request('GET', path)).toMatchObject({ description: 'Mine', status: 'RETIRED' })
-})
+  await page.getByText('Deprecated').waitFor()
+  expect(await request('GET', path)).toMatchObject({ description: 'Mine', displayName: 'Theirs' })
+  await checkPage(page)
 
-test('a version that another person changes meanwhile is not deleted', async ({ page }) => {
-  const api = await makeApi()
-  const version = await request('POST', `/apis/${api.id}/versions`, { name: '1.0' })
-  await signIn(page, `/apis/${api.id}?tab=versions`)
-  await page.getByRole('button', { name: 'Actions for version 1.0' }).click()
-  await page.getByRole('menuitem', { name: 'Delete' }).click()
-  const path = `/apis/${api.id}/versions/${version.id}`
-  await request('PUT', path, { name: '1.0', displayName: 'Theirs', status: 'ACTIVE' })
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete version' }).click()
+  await act('History')
+  const history = page.getByRole('dialog', { name: 'History of version 1.2.0' })
+  await expect
+    .poll(() => history.getByRole('listitem').first().textContent())
+    .toMatch(/Version changed.*status\s*ACTIVE\s*DEPRECATED/)
+  await page.keyboard.press('Escape')
+  await history.waitFor({ state: 'hidden' })
+
+  // Another person changes it between the question and the answer.
+  const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete version' })
+  await act('Delete')
+  await changed({ displayName: '1.2.0' })
+  await confirm.click()
   await page.getByRole('alert', { name: 'It has changed since it was listed' }).waitFor()
-  expect(await request('GET', path)).toMatchObject({ displayName: 'Theirs' })
+  expect(await request('GET', path)).toMatchObject({ displayName: '1.2.0' })
+  await page.reload()
+  await act('Delete')
+  await confirm.click()
+  await page.getByRole('heading', { name: 'No versions yet' }).waitFor()
 })
 
 test('an API is deployed and undeployed, and the page follows the job', async ({ page }) => {
-  const api = await makeApi()
-  await signIn(page, `/apis/${api.id}?tab=deployments`)
+  const api = await createApi()
+  await open(page, `/apis/${api.id}?tab=deployments`)
   const environment = page.getByRole('combobox', { name: 'Environment' })
   await environment.fill('production')
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
@@ -343,75 +287,55 @@ test('an API is deployed and undeployed, and the page follows the job', async ({
   const row = page.getByRole('row', { name: ENVIRONMENT })
   await row.getByText(/^Deployed/).waitFor()
   await page.getByText('No job is running').waitFor()
-  await checkPage(page, 'api-deployments')
+  await checkPage(page)
+
+  // The job ends at once in one process, so that the page first gets the state of the time at which it ran.
+  const { content } = await request('GET', `/apis/${api.id}/history?sort=timestamp,asc`)
+  const started = content.find((entry: { operation: string }) => entry.operation === 'API_DEPLOYMENT_STARTED')
+  await page.route(isAt(`/apis/${api.id}`), route =>
+    route.request().url().includes('?')
+      ? route.continue({ url: `${route.request().url()}&at=${started.timestamp}` })
+      : route.fallback(),
+  )
+  await page.reload()
+  await page.getByText('One job is running').waitFor()
+  await page.getByText(/^Deploying, started/).waitFor()
+  await page.getByRole('button', { name: `Cancel job of ${ENVIRONMENT}` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
+  const ended = /No deployment job of this API and environment is running/
+  await page.getByRole('alert', { name: ended }).waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.unrouteAll()
+  await row.getByText(/^Deployed/).waitFor()
+  await page.getByText('No job is running').waitFor()
+
   await row.getByRole('button', { name: /^Undeploy/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Undeploy' }).click()
   await page.getByRole('heading', { name: 'Not deployed' }).waitFor()
 })
 
-test('a running job is followed until it ends', async ({ page }) => {
-  const api = await makeApi()
-  await deployed(api.id)
-  const { content } = await request('GET', `/apis/${api.id}/history?sort=timestamp,asc`)
-  const started = content.find(
-    ({ operation }: { operation: string }) => operation === 'API_DEPLOYMENT_STARTED',
-  )
-  // The job ends at once in one process, so that the page first gets the state of the time at which it ran.
-  const reads = new RegExp(`/apis/${api.id}\\?`)
-  await page.route(reads, route =>
-    route.continue({ url: `${route.request().url()}&at=${started.timestamp}` }),
-  )
-  await signIn(page, `/apis/${api.id}?tab=deployments`)
-  await page.getByText('One job is running').waitFor()
-  await page.getByText(/^Deploying, started/).waitFor()
-  await checkPage(page, 'api-deployment-running')
-  await page.getByRole('button', { name: `Cancel job of ${ENVIRONMENT}` }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
-  await page
-    .getByRole('alert', { name: /No deployment job of this API and environment is running/ })
-    .waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
-  await page.unroute(reads)
-  await page
-    .getByRole('row', { name: ENVIRONMENT })
-    .getByText(/^Deployed/)
-    .waitFor()
-  await page.getByText('No job is running').waitFor()
-})
-
 test('the active webhooks that ask for events of APIs are listed', async ({ page }) => {
-  const api = await makeApi()
-  const webhook = async (displayName: string, active: boolean, eventTypes: string[]) => {
-    const { id } = await request('POST', '/webhooks', {
-      displayName,
-      active,
-      eventTypes,
-      url: 'http://127.0.0.1:9/',
-    })
-    removeAfterTest(`/webhooks/${id}`)
-  }
-  await webhook('Asks for APIs', true, ['API_UPDATED', 'SUBSCRIPTION_CREATED'])
-  await webhook('Asks for subscriptions', true, ['SUBSCRIPTION_CREATED'])
-  await webhook('Is inactive', false, ['API_UPDATED'])
-  await signIn(page, `/apis/${api.id}?tab=webhooks`)
+  const api = await createApi()
+  await createWebhook({ displayName: 'Asks for APIs', eventTypes: ['API_UPDATED', 'SUBSCRIPTION_CREATED'] })
+  await createWebhook({ displayName: 'Asks for subscriptions', eventTypes: ['SUBSCRIPTION_CREATED'] })
+  await createWebhook({ displayName: 'Is inactive', active: false, eventTypes: ['API_UPDATED'] })
+  await open(page, `/apis/${api.id}?tab=webhooks`)
   await page.getByRole('row', { name: 'Asks for APIs' }).getByText('API_UPDATED').waitFor()
   expect(await page.getByText('Asks for subscriptions').count()).toBe(0)
   expect(await page.getByText('Is inactive').count()).toBe(0)
-  await checkPage(page, 'api-webhooks')
 })
 
-test('the history shows the differences of each field, and the slider the state at a time', async ({
+test('the history shows the differences of each field, and the slider the state at a time, which is restored', async ({
   page,
 }) => {
-  const api = await makeApi({ description: 'First' })
-  await request('PUT', `/apis/${api.id}`, change(api, { description: 'Second', tags: ['old', 'new'] }))
+  const api = await createApi({ description: 'First' })
+  await change(api, { description: 'Second', tags: ['old', 'new'] })
   await request('POST', `/apis/${api.id}/versions`, { name: '2.0' })
-  await signIn(page, `/apis/${api.id}?tab=history`)
+  await open(page, `/apis/${api.id}?tab=history`)
   const changed = page.getByRole('listitem').filter({ hasText: /^Changed/ })
   await changed.waitFor()
   await expect.poll(() => changed.locator('del').allInnerTexts()).toEqual(['First'])
   await expect.poll(() => changed.locator('ins').allInnerTexts()).toEqual(['Second', 'new'])
-  await checkPage(page, 'api-history')
   const slider = page.getByRole('slider', { name: 'Time' })
   await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe('Now')
   await slider.focus()
@@ -422,30 +346,15 @@ test('the history shows the differences of each field, and the slider the state 
   await state.getByRole('row', { name: 'description First Second' }).waitFor()
   await state.getByRole('row', { name: 'tags old old, new' }).waitFor()
   await expect.poll(() => state.getByText('2.0').count()).toBe(0)
-  expect(new URL(page.url()).searchParams.get('at')).toBe(api.createdAt)
-  await checkPage(page, 'api-history-past')
+  expect(searchOf(page).at).toBe(api.createdAt)
+  await checkPage(page)
   await page.reload()
-  await state.getByRole('row', { name: 'description First Second' }).waitFor()
-})
 
-test('a tab and a time that do not exist are left out of the address', async ({ page }) => {
-  const api = await makeApi()
-  await signIn(page, `/apis/${api.id}?tab=history&at=soon`)
-  await page.getByText('The API as it is now').waitFor()
-  await page.goto(`${url}/console/apis/${api.id}?tab=none`)
-  await page.getByRole('heading', { name: 'Details' }).waitFor()
-})
-
-test('a state of the past is restored after a confirmation that shows the differences', async ({ page }) => {
-  const api = await makeApi({ description: 'First' })
-  await request('PUT', `/apis/${api.id}`, change(api, { description: 'Second' }))
-  await signIn(page, `/apis/${api.id}?tab=history&at=${api.createdAt}`)
   await page.getByRole('button', { name: 'Restore this state' }).click()
   const dialog = page.getByRole('dialog', { name: 'Restore this state?' })
-  await expect.poll(() => dialog.locator('del, ins').allInnerTexts()).toEqual(['Second', 'First'])
-  await checkPage(page, 'api-restore')
+  await expect.poll(() => dialog.locator('del, ins').allInnerTexts()).toContain('Second')
   // Another person changes the API in the meantime: the dialog then shows the differences to that.
-  await request('PUT', `/apis/${api.id}`, change(api, { description: 'Third' }))
+  await change(api, { description: 'Third' })
   await dialog.getByRole('button', { name: 'Restore' }).click()
   await dialog.getByRole('alert', { name: /The resource has changed/ }).waitFor()
   await dialog.getByText('Third').waitFor()
@@ -454,82 +363,51 @@ test('a state of the past is restored after a confirmation that shows the differ
   expect(await request('GET', `/apis/${api.id}`)).toMatchObject({ description: 'First' })
 })
 
+test('an API is deleted after its name was typed, and its history stays', async ({ page }) => {
+  const api = await createApi()
+  await deploy(api.id, ENVIRONMENT)
+  await open(page, `/apis/${api.id}`)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: `Delete ${api.displayName}?` })
+  const button = dialog.getByRole('button', { name: 'Delete API' })
+  await expect.poll(() => button.isDisabled()).toBe(true)
+  await dialog.getByLabel(/to confirm/).fill(api.name)
+  await button.click()
+  await heading(page, 'APIs').waitFor()
+  await page.goto(`${consoleUrl}/apis/${api.id}`)
+  await page.getByRole('heading', { name: 'There is no such API' }).waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'Deleted' }).waitFor()
+})
+
 test('the page of an API that another person deletes meanwhile has its history and nothing to change', async ({
-  page,
+  clocked: page,
 }) => {
-  const api = await makeApi()
-  await page.clock.install()
-  await signIn(page, `/apis/${api.id}`)
+  const api = await createApi()
+  await open(page, `/apis/${api.id}`)
   await page.getByRole('tab', { name: 'Versions' }).waitFor()
   await request('DELETE', `/apis/${api.id}`)
-  // A tab reads again what is older than some seconds when it is shown again.
   await page.clock.fastForward('00:10')
-  await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+  await showAgain(page)
   await page.getByRole('heading', { name: 'There is no such API' }).waitFor()
   await page.getByRole('article', { name: 'Deleted' }).waitFor()
   expect(await page.getByRole('tab').count()).toBe(0)
   expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
 })
 
-test('an API is deleted after its name was typed, and its history stays', async ({ page }) => {
-  const api = await makeApi()
-  await deployed(api.id)
-  await signIn(page, `/apis/${api.id}`)
-  await page.getByRole('button', { name: 'Delete', exact: true }).click()
-  const dialog = page.getByRole('dialog', { name: `Delete ${api.displayName}?` })
-  const button = dialog.getByRole('button', { name: 'Delete API' })
-  await expect.poll(() => button.isDisabled()).toBe(true)
-  await dialog.getByLabel(/to confirm/).fill(api.name)
-  await checkPage(page, 'api-delete')
-  await button.click()
-  await page.getByRole('heading', { name: 'APIs', level: 1 }).waitFor()
-  await open(page, `/apis/${api.id}`)
-  await page.getByRole('heading', { name: 'There is no such API' }).waitFor()
-  await page.getByRole('listitem').filter({ hasText: 'Deleted' }).waitFor()
-  await checkPage(page, 'api-deleted')
-})
-
 test('a caller who may only read sees no actions', async ({ page }) => {
-  const api = await makeApi()
+  const api = await createApi()
   await request('POST', `/apis/${api.id}/versions`, { name: '1.0' })
-  const { id, token } = await request('POST', '/accessTokens', { name: api.name, scopes: ['API_READ'] })
-  removeAfterTest(`/accessTokens/${id}`)
-  await page.goto(`${url}/console/apis/${api.id}`)
-  await page.getByText('Access token', { exact: true }).click()
-  await page.getByRole('textbox', { name: 'Access token' }).fill(token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: api.displayName, level: 1 }).waitFor()
+  await open(page, `/apis/${api.id}`, await tokenWith(['API_READ']))
+  await heading(page, api.displayName).waitFor()
+  await page.getByRole('link', { name: 'APIs', exact: true }).first().waitFor()
   expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
-  await expect
-    .poll(() => page.getByRole('link', { name: 'APIs', exact: true }).first().isVisible())
-    .toBe(true)
   expect(await page.getByRole('button', { name: /Delete|Choose image/ }).count()).toBe(0)
   expect(await page.getByRole('tab', { name: 'Webhooks' }).count()).toBe(0)
   await page.getByRole('tab', { name: 'Versions' }).click()
   await page.getByRole('button', { name: 'Actions for version 1.0' }).click()
   await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['History'])
   for (const form of [`${api.id}/edit`, 'new']) {
-    await page.goto(`${url}/console/apis/${form}`)
+    await page.goto(`${consoleUrl}/apis/${form}`)
     await page.getByRole('heading', { name: 'You have no access to the forms of APIs' }).waitFor()
   }
-})
-
-test('a page whose API cannot be read says so and can be read again', async ({ page }) => {
-  const api = await makeApi()
-  await signIn(page)
-  const unavailable = JSON.stringify({
-    code: 'unavailable',
-    title: 'A part of the service is unavailable',
-    detail: '',
-  })
-  const reads = new RegExp(`/apis/${api.id}\\?`)
-  await page.route(reads, route =>
-    route.fulfill({ status: 503, contentType: 'application/problem+json', body: unavailable }),
-  )
-  await open(page, `/apis/${api.id}`)
-  await page.getByRole('alert', { name: /A part of the service is unavailable/ }).waitFor()
-  await checkPage(page, 'api-unavailable')
-  await page.unroute(reads)
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByRole('heading', { name: api.displayName, level: 1 }).waitFor()
 })

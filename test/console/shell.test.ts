@@ -1,100 +1,92 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { createAccessToken, createAccount } from './src/accounts.ts'
-import { checkPage, readInPagesOf, request, signIn, test, url } from './src/browser.ts'
+import {
+  checkPage,
+  consoleUrl,
+  fitsPhone,
+  heading,
+  isFocused,
+  open,
+  readInPagesOf,
+  test,
+} from './src/browser.ts'
+import { createUser, createWebhook, request, tokenWith, unique, url } from './src/service.ts'
 
 const palette = (page: Page) => page.getByRole('combobox', { name: 'Find a page, an action or a record' })
-const results = (page: Page) => page.getByRole('listbox', { name: 'Results' })
+const results = (page: Page, group: string) =>
+  page.getByRole('listbox', { name: 'Results' }).getByRole('group', { name: group })
 const areas = (page: Page) => page.getByRole('navigation', { name: 'Areas' })
-const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1, exact: true })
 /** The text of the element that has the focus. */
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent')
-const isFocused = async (locator: Locator) =>
-  (await locator.and(locator.page().locator(':focus')).count()) === 1
 const theme = (page: Page) => page.evaluate<string>('document.documentElement.dataset.mantineColorScheme')
-/** The palette, opened with the keyboard. */
-async function openPalette(page: Page) {
+
+/** Opens the palette with the keyboard and types into it. */
+async function find(page: Page, words: string) {
   await page.keyboard.press('Control+k')
   await palette(page).and(page.locator(':focus')).waitFor()
+  await page.keyboard.type(words)
 }
-const openMenu = (page: Page) => page.getByRole('button', { name: /^User menu/ }).click()
 
-test('the areas are grouped, and that of the page is marked', async ({ signedIn: page }) => {
-  await areas(page).getByRole('group', { name: 'Webhooks' }).getByRole('link', { name: 'Webhooks' }).click()
-  await heading(page, 'Webhooks').waitFor()
-  const current = areas(page).locator('[aria-current="page"]')
-  await expect.poll(() => current.allTextContents()).toEqual(['Webhooks'])
-  await areas(page).getByRole('group', { name: 'Catalogue' }).getByRole('link', { name: 'APIs' }).click()
-  await heading(page, 'APIs').waitFor()
-  await expect.poll(() => current.allTextContents()).toEqual(['APIs'])
-  await checkPage(page, 'shell')
-})
+const AREAS = [
+  ['Webhooks', 'Webhooks'],
+  ['Webhooks', 'Deliveries'],
+  ['Events', 'Events'],
+  ['Audit', 'Audit log'],
+  ['Administration', 'Users'],
+  ['Administration', 'Access tokens'],
+  ['Administration', 'System'],
+  ['Catalogue', 'APIs'],
+] as const
+/** Areas whose accessibility is tested here. That of the others is tested with the records that their files create. */
+const PLAIN: readonly string[] = ['APIs', 'Deliveries', 'Users', 'System']
 
-test('the title of the document is the heading of the page', async ({ signedIn: page }) => {
-  await expect.poll(() => page.title()).toBe('APIs · Gantry')
-  await areas(page).getByRole('link', { name: 'Webhooks' }).click()
-  await expect.poll(() => page.title()).toBe('Webhooks · Gantry')
-  await page.goto(`${url}/console/nothing`)
-  await expect.poll(() => page.title()).toBe('There is no such page · Gantry')
-})
-
-test('after a navigation the focus is on the heading; a filter leaves it in its field', async ({
-  signedIn: page,
+test('each area is marked, has the focus on its heading, is accessible and fits on a phone', async ({
+  page,
 }) => {
-  await areas(page).getByRole('link', { name: 'Webhooks' }).click()
-  await expect.poll(() => focused(page)).toBe('Webhooks')
-  await areas(page).getByRole('link', { name: 'APIs' }).click()
-  await expect.poll(() => focused(page)).toBe('APIs')
-  const search = page.getByRole('main').getByRole('searchbox')
-  await search.pressSequentially('goo')
-  await page.waitForURL(/search=goo/)
-  await expect.poll(() => isFocused(search)).toBe(true)
+  const outside: string[] = []
+  page.on('request', sent => {
+    if (!sent.url().startsWith(`${url}/`)) outside.push(sent.url())
+  })
+  await open(page, '/apis')
+  for (const [group, name] of AREAS) {
+    await areas(page).getByRole('group', { name: group }).getByRole('link', { name, exact: true }).click()
+    await heading(page, name).waitFor()
+    await expect.poll(() => focused(page)).toBe(name)
+    await expect.poll(() => page.title()).toBe(`${name} · Gantry`)
+    await expect.poll(() => areas(page).locator('[aria-current="page"]').allTextContents()).toEqual([name])
+    if (PLAIN.includes(name)) await checkPage(page)
+    await fitsPhone(page)
+  }
+  expect(outside).toEqual([])
 })
 
-test('the first Tab reaches a link that skips to the content', async ({ signedIn: page }) => {
-  await page.reload()
-  await heading(page, 'APIs').waitFor()
-  const address = page.url()
-  await page.keyboard.press('Tab')
-  await expect.poll(() => focused(page)).toBe('Skip to the content')
-  await page.keyboard.press('Enter')
-  await expect.poll(() => isFocused(page.getByRole('main'))).toBe(true)
-  expect(page.url()).toBe(address)
-})
-
-test('an address that the console does not have says so within its frame', async ({ signedIn: page }) => {
-  await page.goto(`${url}/console/nothing/here`)
+test('an address that the console does not have says so within its frame', async ({ page }) => {
+  await open(page, '/nothing/here')
   await heading(page, 'There is no such page').waitFor()
-  await checkPage(page, 'no-such-page')
+  await expect.poll(() => page.title()).toBe('There is no such page · Gantry')
   await page.getByRole('link', { name: 'Go to the first page' }).click()
   await heading(page, 'APIs').waitFor()
 })
 
-test('on a phone the areas are behind a button, and nothing is wider than the screen', async ({ page }) => {
+test('on a phone the areas are behind a button', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 })
-  await page.emulateMedia({ reducedMotion: 'reduce' })
-  await signIn(page)
-  await heading(page, 'APIs').waitFor()
+  await open(page, '/apis')
   const button = page.getByRole('button', { name: 'Areas' })
   await expect.poll(() => button.getAttribute('aria-expanded')).toBe('false')
   await expect.poll(() => areas(page).isVisible()).toBe(false)
   await button.click()
   await areas(page).getByRole('link', { name: 'Webhooks' }).waitFor()
-  await checkPage(page, 'phone-areas')
+  await checkPage(page)
   await areas(page).getByRole('link', { name: 'Webhooks' }).click()
   await heading(page, 'Webhooks').waitFor()
   await areas(page).waitFor({ state: 'hidden' })
-  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-  await checkPage(page, 'phone')
 })
 
-test('the theme follows the system until one is chosen, which a reload keeps', async ({ signedIn: page }) => {
+test('the theme follows the system until one is chosen, which a reload keeps', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'dark' })
+  await open(page, '/apis')
   await expect.poll(() => theme(page)).toBe('dark')
   await page.getByRole('button', { name: 'Theme: As the system' }).click()
-  await page.getByRole('menuitemradio', { name: 'Light' }).waitFor()
-  await checkPage(page, 'theme-menu')
-  await page.emulateMedia({ colorScheme: 'dark' })
   await page.getByRole('menuitemradio', { name: 'Light' }).click()
   await expect.poll(() => theme(page)).toBe('light')
   await page.reload()
@@ -102,123 +94,106 @@ test('the theme follows the system until one is chosen, which a reload keeps', a
   await expect.poll(() => theme(page)).toBe('light')
 })
 
-test('menus work with the keyboard, and Escape returns the focus to their button', async ({
-  signedIn: page,
+test('menus, links and fields work with the keyboard, and nothing moves with reduced motion', async ({
+  page,
 }) => {
+  await open(page, '/apis')
+  await heading(page, 'APIs').waitFor()
+  const address = page.url()
+  await page.keyboard.press('Tab')
+  await expect.poll(() => focused(page)).toBe('Skip to the content')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => isFocused(page.getByRole('main'))).toBe(true)
+  expect(page.url()).toBe(address)
+
   const button = page.getByRole('button', { name: /^User menu/ })
   await button.focus()
   await page.keyboard.press('Enter')
   await page.getByRole('menuitem', { name: 'Documentation' }).waitFor()
-  await checkPage(page, 'user-menu')
+  const moving =
+    'document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime > 1).length'
+  expect(await page.evaluate(moving)).toBe(0)
+  await checkPage(page)
   await expect.poll(() => focused(page)).toBe('Documentation of the interface')
   await page.keyboard.press('ArrowDown')
   await expect.poll(() => focused(page)).toBe('Sign out')
   await page.keyboard.press('Escape')
   await expect.poll(() => isFocused(button)).toBe(true)
-})
 
-test('the palette opens a page with the keyboard, and its heading has the focus', async ({
-  signedIn: page,
-}) => {
-  await openPalette(page)
-  await checkPage(page, 'palette')
-  await page.keyboard.type('webhooks')
-  await results(page)
-    .getByRole('group', { name: 'Pages' })
-    .getByRole('option', { name: 'Webhooks' })
-    .first()
-    .waitFor()
-  await page.keyboard.press('Enter')
-  await heading(page, 'Webhooks').waitFor()
-  await palette(page).waitFor({ state: 'detached' })
-  await expect.poll(() => focused(page)).toBe('Webhooks')
-})
-
-test('the palette opens from inside a field, and Escape returns to it', async ({ signedIn: page }) => {
+  // The palette opens from inside a field, and Escape returns to it.
   const search = page.getByRole('main').getByRole('searchbox')
   await search.fill('google')
-  await openPalette(page)
+  await find(page, 'zzqqxxyy')
+  await page.getByText('Nothing has this name.').waitFor()
+  expect(await page.evaluate(moving)).toBe(0)
   await page.keyboard.press('Escape')
   await palette(page).waitFor({ state: 'detached' })
   await expect.poll(() => isFocused(search)).toBe(true)
   await expect.poll(() => search.inputValue()).toBe('google')
 })
 
-test('the palette finds APIs by a part of their name, and opens the chosen one', async ({
-  signedIn: page,
-}) => {
-  await openPalette(page)
-  await page.keyboard.type('google home')
-  const apis = results(page).getByRole('group', { name: 'APIs' })
-  await apis.getByRole('option', { name: /Google Home/ }).waitFor()
-  await checkPage(page, 'palette-found')
-  await apis.getByRole('option', { name: /Google Home/ }).click()
-  await page.waitForURL(/\/console\/apis\/[\w-]{36}/)
-})
-
-test('the palette finds users and all webhooks by name', async ({ signedIn: page }) => {
-  const name = `zz palette ${crypto.randomUUID().slice(0, 8)}`
-  const fields = { url: 'http://127.0.0.1:9/', active: false, eventTypes: ['API_CREATED'] }
-  await request('POST', '/webhooks', { ...fields, displayName: `aa palette ${crypto.randomUUID()}` })
-  const { id } = await request('POST', '/webhooks', { ...fields, displayName: name })
-  const { id: user, username } = await createAccount('USER')
+test('the palette opens pages and records by name with the keyboard', async ({ page }) => {
+  const [name, first] = [unique('zz palette'), unique('aa palette')]
+  await createWebhook({ active: false, displayName: first })
+  const { id } = await createWebhook({ active: false, displayName: name })
+  const { id: user, username } = await createUser()
   const { totalElements } = await request('GET', '/webhooks')
   await readInPagesOf(page, Math.ceil(totalElements / 2), '/webhooks')
-  await openPalette(page)
-  await page.keyboard.type(username)
-  await results(page).getByRole('group', { name: 'Users' }).getByRole('option', { name: username }).click()
+  await open(page, '/apis')
+  await find(page, 'google home')
+  await results(page, 'APIs')
+    .getByRole('option', { name: /Google Home/ })
+    .waitFor()
+  await checkPage(page)
+  await palette(page).fill('webhooks')
+  await results(page, 'Pages').getByRole('option', { name: 'Webhooks' }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await heading(page, 'Webhooks').waitFor()
+  await palette(page).waitFor({ state: 'detached' })
+  await expect.poll(() => focused(page)).toBe('Webhooks')
+  await find(page, username)
+  await results(page, 'Users').getByRole('option', { name: username }).click()
   await page.waitForURL(`**/console/users/${user}`)
   await palette(page).waitFor({ state: 'hidden' })
-  await openPalette(page)
-  await palette(page).fill(name)
-  await results(page).getByRole('group', { name: 'Webhooks' }).getByRole('option', { name }).waitFor()
+  await find(page, name)
+  await results(page, 'Webhooks').getByRole('option', { name }).waitFor()
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/console/webhooks/${id}**`)
 })
 
 test('the palette has only what the session may do', async ({ page }) => {
-  const account = await createAccount('USER')
-  const { token } = await createAccessToken(account, 'API_READ')
   const asked: string[] = []
   page.on('request', sent => asked.push(new URL(sent.url()).pathname))
-  await page.goto(`${url}/console/apis`)
-  await page.getByText('Access token', { exact: true }).click()
-  await page.getByRole('textbox', { name: 'Access token' }).fill(token)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await heading(page, 'APIs').waitFor()
-  await openPalette(page)
-  const pages = results(page).getByRole('group', { name: 'Pages' })
-  await expect.poll(() => pages.getByRole('option').allTextContents()).toEqual(['APIsCatalogue'])
+  await open(page, '/apis', await tokenWith(['API_READ']))
+  await find(page, '')
+  await expect
+    .poll(() => results(page, 'Pages').getByRole('option').allTextContents())
+    .toEqual(['APIsCatalogue'])
   await page.keyboard.type('google home')
-  await results(page).getByRole('group', { name: 'APIs' }).waitFor()
-  expect(asked.filter(path => path === '/webhooks' || path === '/users')).toEqual([])
+  await results(page, 'APIs').waitFor()
+  expect(asked.filter(path => /\/manage\/(webhooks|users)$/.test(path))).toEqual([])
 })
 
-test('the palette says that nothing has a name', async ({ signedIn: page }) => {
-  await openPalette(page)
-  await page.keyboard.type('zzqqxxyy')
-  await page.getByText('Nothing has this name.').waitFor()
-  expect(await results(page).getByRole('option').count()).toBe(0)
-})
-
-test('actions of the palette change the theme and sign out', async ({ signedIn: page }) => {
-  await openPalette(page)
-  await page.keyboard.type('dark theme')
+test('actions of the palette change the theme and sign out', async ({ page }) => {
+  await open(page, '/apis')
+  await find(page, 'dark theme')
   await page.keyboard.press('Enter')
   await expect.poll(() => theme(page)).toBe('dark')
-  await openPalette(page)
-  await page.keyboard.type('sign out')
+  await find(page, 'sign out')
   await page.keyboard.press('Enter')
+  await heading(page, 'Sign in').waitFor()
+  await page.goto(`${consoleUrl}/apis`)
   await heading(page, 'Sign in').waitFor()
 })
 
 test('"?" shows the keyboard shortcuts, and those of a single character can be turned off', async ({
-  signedIn: page,
+  page,
 }) => {
+  await open(page, '/apis')
   await page.keyboard.press('?')
   const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   await dialog.getByText('Open the command palette').waitFor()
-  await checkPage(page, 'shortcuts')
+  await checkPage(page)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await page.keyboard.press('/')
@@ -232,17 +207,4 @@ test('"?" shows the keyboard shortcuts, and those of a single character can be t
   await dialog.waitFor({ state: 'detached' })
   await page.keyboard.press('?')
   expect(await dialog.count()).toBe(0)
-})
-
-test('with reduced motion nothing on the page moves', async ({ page }) => {
-  await page.emulateMedia({ reducedMotion: 'reduce' })
-  await signIn(page)
-  await openMenu(page)
-  const moving = () =>
-    page.evaluate(
-      'document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime > 1).length',
-    )
-  expect(await moving()).toBe(0)
-  await openPalette(page)
-  expect(await moving()).toBe(0)
 })

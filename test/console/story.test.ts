@@ -1,36 +1,20 @@
-import { randomUUID } from 'node:crypto'
-import { expect, onTestFinished } from 'vitest'
-import { request, signInByForm, test } from './src/browser.ts'
+import { expect } from 'vitest'
+import { signInByForm, test } from './src/browser.ts'
 import { openReceiver } from './src/receiver.ts'
+import { createApi, createUser, removeAfterTest, unique } from './src/service.ts'
 
 /** Nothing listens on this port. */
 const CLOSED = 'http://127.0.0.1:9/'
-
-/** Creates a record. It is deleted after the test. @returns its id */
-async function create(collection: string, fields: object): Promise<string> {
-  const { id } = await request('POST', collection, fields)
-  onTestFinished(() => request('DELETE', `${collection}/${id}`))
-  return id
-}
 
 test('a new user finds an API, creates a webhook, sees a delivery fail, corrects the URL and retries it', async ({
   page,
 }) => {
   const receiver = await openReceiver()
-  onTestFinished(() => receiver.close())
-  const run = randomUUID().slice(0, 8)
-  const apiName = `Water levels ${run}`
-  const description = `Tides in harbours, run ${run}`
-  const api = await create('/apis', {
-    name: `tides-${run}`,
-    displayName: apiName,
-    description,
-    status: 'ACTIVE',
-    tags: [],
-  })
-  const login = { username: `nora-${run}`, password: randomUUID() }
-  await create('/users', { ...login, displayName: 'Nora New', role: 'USER' })
-  await signInByForm(page, '/apis', login.username, login.password)
+  const name = unique('tides')
+  const apiName = unique('Water levels')
+  const { id: api } = await createApi({ name, displayName: apiName, description: `Harbours of ${name}` })
+  const { username, password } = await createUser('USER', { displayName: 'Nora New' })
+  await signInByForm(page, '/apis', username, password)
 
   // The user remembers a word of the description.
   const open = async (words: string) => {
@@ -38,7 +22,7 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
     await page.getByRole('combobox', { name: /^Find/ }).fill(words)
     await page.getByRole('option', { name: apiName }).click()
   }
-  await open(`harbour ${run.slice(0, 6)}`)
+  await open(`harbours ${name.slice(0, 12)}`)
   await page.getByRole('heading', { level: 1, name: apiName }).waitFor()
 
   // The webhook gets a wrong URL.
@@ -50,11 +34,11 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   await page.getByRole('button', { name: 'Create the webhook' }).click()
   await page.getByText(`Events of ${apiName} is created`).waitFor()
   const opensWebhook = page.getByRole('link', { name: 'Open the webhook' })
-  const webhook = (await opensWebhook.getAttribute('href'))?.replace(/^\/console/, '') ?? ''
-  onTestFinished(() => request('DELETE', webhook))
+  const webhook = (await opensWebhook.getAttribute('href'))?.split('/console')[1] ?? ''
+  removeAfterTest(webhook)
 
   // The user changes the API, and the delivery of the event fails.
-  await open(`tides-${run}`)
+  await open(name)
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByRole('textbox', { name: 'Description' }).fill('When the water is high')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -64,7 +48,7 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   await page.getByRole('link', { name: 'Deliveries' }).click()
   // The webhook gets the events of all APIs, also those of other tests.
   const filters = page.getByRole('search', { name: 'Filters of deliveries' })
-  await filters.getByRole('combobox', { name: 'API' }).fill(`tides-${run}`)
+  await filters.getByRole('combobox', { name: 'API' }).fill(name)
   await page.getByRole('option', { name: apiName }).click()
   const failed = page.getByRole('row').filter({ hasText: `Events of ${apiName}` })
   await failed.getByText('Retrying').waitFor()
@@ -91,5 +75,5 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   await page.getByRole('button', { name: 'Retry now' }).click()
   await page.getByRole('heading', { name: /^Attempt \d succeeded$/ }).waitFor()
   await page.getByText('Delivered').waitFor()
-  expect(receiver.received.filter(body => body.includes(api))).toHaveLength(1)
+  expect(receiver.received.filter(({ body }) => body.includes(api))).toHaveLength(1)
 })

@@ -1,6 +1,4 @@
-import { availableParallelism } from 'node:os'
 import { defineConfig, mergeConfig } from 'vitest/config'
-import { scaledTimeout } from '../../bin/timeouts.mjs'
 import settings from '../../vitest.config.ts'
 
 export default mergeConfig(
@@ -8,11 +6,10 @@ export default mergeConfig(
   defineConfig({
     test: {
       globalSetup: 'src/setup.ts',
-      // A test has many steps, and a page takes seconds to open while all other tests run.
-      testTimeout: scaledTimeout(90_000),
+      // The files of a worker share a browser and its page.
+      isolate: false,
+      testTimeout: 120_000,
       expect: { poll: { timeout: 20_000 } },
-      // The pages of more tests at once would wait for each other.
-      maxWorkers: availableParallelism() + 1,
     },
   }),
 )

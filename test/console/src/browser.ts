@@ -1,122 +1,86 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page, type Route } from 'playwright-core'
 import { expect, inject, test as vitest } from 'vitest'
-import { scaledTimeout } from '../../../bin/timeouts.mjs'
-import { HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
+import { CHROMIUM_ARGUMENTS, HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
+import { request, url } from './service.ts'
 import { signInAt } from './sign-in.ts'
 
-/** Pictures of the pages, which git ignores. */
+export const ADMINISTRATOR: string = inject('authorization')
+export const consoleUrl = `${url}/console`
+/** Pictures of pages whose test failed, which git ignores. */
 const PICTURES = join(import.meta.dirname, '../.cache/pictures')
-
-/** Address of the service under test. */
-export const url: string = inject('url')
-
-/** Limit of a step that takes a fraction of a second, while other tests use all processors. */
-const MOST_MS = scaledTimeout(30_000)
+const VIEWPORT = { width: 1280, height: 800 }
+const PHONE = { width: 390, height: 800 }
 const AXE = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-interface Fixtures {
-  /** A page in a new context, without a session. A message of the browser about an error fails the test. */
-  page: Page
-  /** The same, signed in as the administrator and at `/apis`. */
-  signedIn: Page
+/** A page at the origin of the service, in a new context. */
+async function newPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' })
+  const page = await context.newPage()
+  await page.goto(`${url}/health/live`)
+  return page
 }
 
-let connected: Promise<Browser> | undefined
-
-/** A page in a new context. */
-async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-  connected ??= chromium.connect(inject('browser'))
-  const context = await (await connected).newContext({ viewport: { width: 1280, height: 800 }, ...options })
-  return context.newPage()
+/** Undoes what tests do with a page, so that it is like that of a new context. */
+async function reset(page: Page): Promise<void> {
+  // A handler that waits for the service would fail after the end of the test.
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  for (const event of ['pageerror', 'request', 'response']) page.removeAllListeners(event)
+  await page.context().setOffline(false)
+  await page.setViewportSize(VIEWPORT)
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  // Any response of the service will do: its origin has the storage.
+  await page.goto(`${url}/health/live`)
+  await page.evaluate('sessionStorage.clear(), localStorage.clear()')
 }
 
 /** Tests with a page. They are skipped without Chromium. */
-export const test = vitest.extend<Fixtures>({
-  page: async ({ task }, use) => {
-    const page = await newPage()
-    const errors: string[] = []
-    page.on('pageerror', error => errors.push(error.message))
-    await use(page)
-    if (task.result?.errors) await keepFailure(page, task.name)
-    // A handler that waits for the service would fail after the end of the page.
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
-    await page.context().close()
-    expect(errors).toEqual([])
-  },
-  signedIn: async ({ page }, use) => {
-    await signIn(page)
-    await use(page)
-  },
-})
-
-test.beforeEach(({ skip }) => skip(inject('browser') === '', HOW_TO_HAVE_CHROMIUM))
-
-/**
- * Opens a page of the console with a session of its own, without the form.
- * @param path page of the console, e.g. /webhooks, or its whole URL
- */
-export async function signIn(page: Page, path = '/apis', username = 'admin', password = inject('password')) {
-  const address = addressOf(path)
-  const service = address.slice(0, address.indexOf('/console'))
-  const session = await sessionAt(service, username, password)
-  // Any response of the service will do: its origin has the storage.
-  await page.goto(`${service}/health/ready`)
-  await page.evaluate(value => sessionStorage.setItem('gantry.session', value), JSON.stringify(session))
-  await page.goto(address)
-  await page.getByRole('banner').waitFor()
-}
-
-/** The same with the form. */
-export const signInByForm = (page: Page, path = '/apis', username = 'admin', password = inject('password')) =>
-  signInAt(page, addressOf(path), username, password)
-
-const addressOf = (path: string) => (path.startsWith('/') ? `${url}/console${path}` : path)
-
-/** The session that the console would keep after a login. */
-async function sessionAt(service: string, username: string, password: string) {
-  const token = await tokenAt(service, username, password)
-  const response = await fetch(`${service}/session`, { headers: { authorization: `Bearer ${token}` } })
-  const { user, scopes, credential, expiresAt } = (await response.json()) as Record<string, unknown>
-  return { token, user, scopes, credential, expiresAt: Date.parse(String(expiresAt)) }
-}
-
-async function tokenAt(service: string, username: string, password: string): Promise<string> {
-  const { status, headers } = await fetch(`${service}/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username, password }),
+export const test = vitest
+  .extend('program', { scope: 'worker' }, inject('chromium'))
+  .extend('browser', { scope: 'worker' }, async ({ program }, { onCleanup }) => {
+    const browser = await chromium.launch({ executablePath: program, args: CHROMIUM_ARGUMENTS })
+    onCleanup(() => browser.close())
+    return browser
   })
-  if (status !== 200) throw new Error(`the login of ${username} is answered ${status}`)
-  return (headers.get('authorization') ?? '').replace('Bearer ', '')
-}
+  .extend('kept', { scope: 'worker' }, async ({ browser }) => newPage(browser))
+  /** The page of this worker, without a session. A message of the browser about an error fails the test. */
+  .extend('page', async ({ kept, task }, { onCleanup }) => {
+    const errors = errorsOf(kept)
+    onCleanup(async () => {
+      if (task.result?.errors) await keepFailure(kept, task.name)
+      await reset(kept)
+      expect(errors).toEqual([])
+    })
+    return kept
+  })
+  /** A page in a context of its own, whose time the test advances. */
+  .extend('clocked', async ({ browser, task }, { onCleanup }) => {
+    const page = await newPage(browser)
+    await page.clock.install()
+    const errors = errorsOf(page)
+    onCleanup(async () => {
+      if (task.result?.errors) await keepFailure(page, task.name)
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.context().close()
+      expect(errors).toEqual([])
+    })
+    return page
+  })
 
-/** Makes the page read a list in smaller pages than it asks for, so that a few records have several. @param path of the list */
-export const readInPagesOf = (page: Page, size: number, path: string) =>
-  page.route(
-    ({ pathname }) => pathname === path,
-    route => {
-      const smaller = new URL(route.request().url())
-      smaller.searchParams.set('size', String(size))
-      return route.continue({ url: smaller.href })
-    },
-  )
+test.beforeEach(({ skip }) => skip(inject('chromium') === '', HOW_TO_HAVE_CHROMIUM))
 
-/** Sends a request of the administrator to the REST interface. @returns the JSON body of its success */
-export async function request(method: string, path: string, body?: unknown) {
-  const headers = { authorization: inject('authorization'), 'content-type': 'application/json' }
-  const response = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
-  return text === '' ? undefined : JSON.parse(text)
+function errorsOf(page: Page): string[] {
+  const errors: string[] = []
+  page.on('pageerror', error => errors.push(error.message))
+  return errors
 }
 
 /** Prints the address of a page whose test failed, and keeps a picture of it unless the page hangs. */
 async function keepFailure(page: Page, name: string): Promise<void> {
-  const path = join(PICTURES, `failed ${name.replaceAll(/[^\w -]/g, '')}.png`)
+  const path = join(PICTURES, `${name.replaceAll(/[^\w -]/g, '').slice(0, 100)}.png`)
   const picture = page.screenshot({ path, timeout: 5_000 })
   const found = await picture.then(
     () => `see ${path}`,
@@ -125,18 +89,99 @@ async function keepFailure(page: Page, name: string): Promise<void> {
   console.error(`"${name}" failed at ${page.url()}: ${found}`)
 }
 
-/** Checks the page with axe-core (WCAG 2.2 A and AA) and keeps a picture of it, in the light and in the dark theme. */
-export async function checkPage(page: Page, name: string): Promise<void> {
-  await mkdir(PICTURES, { recursive: true })
+const sessions = new Map<string, Promise<string>>()
+
+/** The session that the console keeps after a login, as JSON. */
+async function readSession(authorization: string): Promise<string> {
+  const { user, scopes, credential, expiresAt } = await request('GET', '/session', undefined, authorization)
+  const token = authorization.replace('Bearer ', '')
+  return JSON.stringify({ token, user, scopes, credential, expiresAt: Date.parse(expiresAt) })
+}
+
+/** Opens a page of the console with a session, without the form. @param path e.g. /webhooks */
+export async function open(page: Page, path: string, authorization = ADMINISTRATOR): Promise<void> {
+  const session = sessions.get(authorization) ?? readSession(authorization)
+  sessions.set(authorization, session)
+  await page.evaluate(value => sessionStorage.setItem('gantry.session', value), await session)
+  await page.goto(`${consoleUrl}${path}`)
+  await page.getByRole('banner').waitFor()
+}
+
+/** Signs in with the form. */
+export const signInByForm = (
+  page: Page,
+  path = '/apis',
+  username = 'admin',
+  password: string = inject('password'),
+) => signInAt(page, `${consoleUrl}${path}`, username, password)
+
+/** Whether an address is that of an operation of the REST interface. @param path e.g. /apis */
+export const isAt =
+  (path: string) =>
+  ({ pathname }: URL) =>
+    pathname === new URL(`${url}${path}`).pathname
+
+/** Makes the page read a list in smaller pages than it asks for, so that a few records have several. */
+export const readInPagesOf = (page: Page, size: number, path: string) =>
+  page.route(isAt(path), route => {
+    const smaller = new URL(route.request().url())
+    smaller.searchParams.set('size', String(size))
+    return route.continue({ url: smaller.href })
+  })
+
+/** Lets the service answer requests, and drops the responses, until `page.unrouteAll()`. */
+export const loseResponses = (page: Page, method: string, path: string) =>
+  page.route(isAt(path), async route => {
+    if (route.request().method() !== method) return route.fallback()
+    await route.fetch()
+    await route.abort()
+  })
+
+/** Holds requests of a method until the returned promise of `asked`, and then until `release` is called. */
+export async function hold(page: Page, method: string, path: string, then?: (route: Route) => Promise<void>) {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route(isAt(path), async route => {
+    if (route.request().method() !== method) return route.fallback()
+    ask()
+    await released
+    await (then?.(route) ?? route.continue()).catch(() => {})
+  })
+  return { asked, release }
+}
+
+/** Reads again what is older than some seconds, as a tab does when it is shown again. */
+export const showAgain = (page: Page) =>
+  page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+
+export const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
+
+export const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { name, level: 1, exact: true })
+
+export const isFocused = async (locator: Locator) =>
+  (await locator.and(locator.page().locator(':focus')).count()) === 1
+
+/** Checks the page with axe-core (WCAG 2.2 A and AA) in the light and in the dark theme. */
+export async function checkPage(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}.png`), timeout: MOST_MS })
+    await page.emulateMedia({ colorScheme })
+    // The colours change in the next frame.
+    await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
     // The themes differ in their colours alone.
     const rules = colorScheme === 'light' ? WCAG : ['color-contrast']
     // An element that the page replaces meanwhile, e.g. a countdown, has no colours: the page is checked again.
-    const options = { message: `${name} in the ${colorScheme} theme`, timeout: MOST_MS }
-    await expect.poll(() => violations(page, rules), options).toEqual([])
+    await expect.poll(() => violations(page, rules), { message: `${colorScheme} theme` }).toEqual([])
   }
+}
+
+/** Checks that nothing on the page is wider than the screen of a phone. */
+export async function fitsPhone(page: Page): Promise<void> {
+  await page.setViewportSize(PHONE)
+  await expect
+    .poll(() => page.evaluate('document.documentElement.scrollWidth'))
+    .toBeLessThanOrEqual(PHONE.width)
+  await page.setViewportSize(VIEWPORT)
 }
 
 /** @param runOnly tags or ids of rules of axe-core */
@@ -144,7 +189,7 @@ async function violations(page: Page, runOnly: string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async runOnly => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
-    const { violations } = await axe.run({ runOnly, resultTypes: ['violations'] })
+    const { violations } = await axe.run({ runOnly, resultTypes: ['violations'], preload: false })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(node => `${id}: ${node.html} ${node.failureSummary}`),
     )

@@ -47,6 +47,9 @@ export const CHROMIUM_ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Fewer processes.
+  '--in-process-gpu',
+  '--renderer-process-limit=1',
 ]
 
 /** Starts Chromium for a program. @throws when it is not installed */

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { buildConsole } from '@gantry/console/build'
 import { client, fill, readPublicApis } from '@gantry/demo'
 import { startServiceProcess } from '@gantry/standalone/testing'
-import { chromium } from 'playwright-core'
 import type { TestProject } from 'vitest/node'
-import { CHROMIUM_ARGUMENTS, canInstall, findChromium, HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
+import { canInstall, findChromium, HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -15,37 +14,37 @@ declare module 'vitest' {
     password: string
     /** Value of the Authorization header of the administrator. */
     authorization: string
-    /** Address of the running browser; empty without Chromium. */
-    browser: string
+    /** Path of the browser; empty without Chromium. */
+    chromium: string
   }
 }
 
+/** Every eighth of the demo APIs: enough for several pages of each list. */
+const SOME_APIS = readPublicApis().filter((_, index) => index % 8 === 7)
+
 /**
- * One service in one process with the demo APIs, and one browser, for all test files. Tests create the records that they
- * change.
+ * One service in one process with demo APIs, for all test files. Tests create the records that they change. It has a base
+ * path, so that every address that a page uses is tested with one.
  */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const executablePath = findChromium()
-  provide('browser', '')
-  if (!executablePath) {
+  const chromium = findChromium()
+  provide('chromium', chromium ?? '')
+  if (!chromium) {
     if (process.env.CI && canInstall()) throw new Error(HOW_TO_HAVE_CHROMIUM)
     return async () => {}
   }
-  await buildConsole()
   const folder = await mkdtemp(join(tmpdir(), 'gantry-console-'))
+  await buildConsole()
   const service = await startServiceProcess(folder, {
+    BASE_PATH: '/manage',
     RATE_LIMIT_PER_MINUTE: '0',
     LOGIN_LIMIT_PER_MINUTE: '0',
-    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
   })
-  const browser = await chromium.launchServer({ executablePath, args: CHROMIUM_ARGUMENTS })
-  await fill(client(service.url, service.authorization), readPublicApis(), () => {})
+  await fill(client(service.url, service.authorization), SOME_APIS, () => {})
   provide('url', service.url)
   provide('password', service.password)
   provide('authorization', service.authorization)
-  provide('browser', browser.wsEndpoint())
   return async () => {
-    await browser.close()
     await service.stop()
     await rm(folder, { recursive: true, force: true })
   }
