@@ -25,7 +25,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const CONFIG = join(ROOT, 'deploy/nats/nats-server.conf')
 /** Half of the time for which a gateway believes a credential that no message has revoked. */
 const REVOKED_WITHIN_MS = 2_500
-const LOGINS = 40
+const LOGINS = 10
 const USERS = [
   'catalog',
   'identity',

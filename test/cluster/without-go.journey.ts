@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { CACHE, findDebianNats } from '@gantry/engines'
+import { ranOn } from '@gantry/engines/ran-on'
 import { expect, onTestFinished, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
 const debian = await findDebianNats()
+if (debian.found) ranOn(debian.description)
 const skipped = debian.found ? undefined : 'the nats-server of Debian is not available here'
 
 /** Starts the stores of a cluster and prints which they are. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { defineCollection, LeaseLost, type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
+import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
 import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/read-models/testing'
 import {
   checkReadModels,
@@ -94,10 +94,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       if (!engine.faults) throw new Error('only a server that the tests start can fail')
       return engine.faults
     }
-
-    it('passes the check of the service', async () => {
-      expect(await checkReadModels({ url: engine.url })).toMatch(/MongoDB \d+\.\d+/)
-    })
 
     describe.skipIf(!certificates)('with TLS', { meta: { skipped: 'there is no openssl' } }, () => {
       const encrypted = async () => {
@@ -243,41 +239,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         await expect(collection.find(query)).rejects.toThrow(RangeError)
         await expect(collection.list(query)).rejects.toThrow(RangeError)
       })
-
-      it('are visible to all readers once stored: by id, in lists, counts and searches', async () => {
-        const stores = [open(), open()].map(readModels => readModels.collection(counters))
-        for (let number = 1; number <= 40; number++) {
-          const [writer, reader] = number % 2 === 0 ? stores : stores.toReversed()
-          const doc = { ...counter(number, number % 10), by: `round-${number}.` }
-          expect(await writer?.put(doc, number)).toBe(true)
-          const answers = await Promise.all([
-            reader?.get(doc.id),
-            reader?.count({ where: { number } }),
-            reader?.count({ text: [doc.by] }),
-            reader?.list({ sort: [{ field: 'number', direction: 'desc' }], limit: 1 }),
-          ])
-          const stored = { doc, revision: number }
-          expect(answers).toEqual([stored, 1, 1, [stored]])
-        }
-      })
-
-      it('are each stored by only one of two processes that put the same document', async () => {
-        const processes = ['one', 'two'].map(by => forked('./race-puts.ts', [engine.url, by, '100']))
-        for (const child of processes) {
-          onTestFinished(() => child.kill())
-          await child.told({ ready: true })
-        }
-        for (const child of processes) child.tell('go')
-        await eventually(() => {
-          for (const child of processes) expect(child.all()).toHaveLength(2)
-        })
-        const won = processes.map(child => (child.all()[1] as { won: string[] }).won)
-        const all = won.flat()
-        expect(new Set(all).size).toBe(all.length)
-        for (const ids of won) expect(ids.length).toBeGreaterThan(0)
-        const newest = await open().collection(counters).list({ limit: 10 })
-        expect(newest.map(({ revision }) => revision)).toEqual([95, 96, 97, 98, 99])
-      })
     })
 
     describe('leases', () => {
@@ -295,26 +256,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         time = 1_298
         expect(await waiting.leases.acquire('p', 'b', 100)).toEqual({ name: 'p', holder: 'b', token: 2 })
         expect(await holder.leases.acquire('p', 'a', 100)).toBeUndefined()
-      })
-
-      it('are held by one of several competing processes at a time', async () => {
-        const stores = [open(), open(), open()]
-        const tokens: number[] = []
-        let holders = 0
-        const wanting = async (readModels: ReadModels, holder: string) => {
-          for (let turns = 0; turns < 20; ) {
-            const lease = await readModels.leases.acquire('p', holder, 60_000)
-            if (!lease) continue
-            turns++
-            tokens.push(lease.token)
-            expect(++holders).toBe(1)
-            await readModels.checkpoints.save('p', holder, lease)
-            holders--
-            await readModels.leases.release(lease)
-          }
-        }
-        await Promise.all(stores.map((readModels, index) => wanting(readModels, `holder ${index}`)))
-        expect(tokens).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
       })
 
       it.each([-600_000, 600_000])(

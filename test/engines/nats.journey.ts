@@ -92,16 +92,6 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
     }
     const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-    it('keeps the order of each publisher when several publish concurrently', async () => {
-      const publishers = [open(), open(), open()]
-      await Promise.all(
-        publishers.map((bus, index) => bus.publish(numbered(1, 300, `events.publisher${index}`))),
-      )
-      for (const index of publishers.keys()) {
-        expect(await read(open(), `events.publisher${index}`)).toEqual(upTo(300))
-      }
-    })
-
     it('drops all messages, and is created again', async () => {
       await open().publish(numbered(1, 3))
       expect(await dropStream({ url: engine.url })).toBe(true)

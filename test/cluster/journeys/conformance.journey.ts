@@ -4,13 +4,8 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { subjects } from '@gantry/contracts'
 import { ranOn } from '@gantry/engines/ran-on'
-import { busSettings } from '@gantry/hosting'
-import { openBus } from '@gantry/hosting/bus'
-import { readSettings } from '@gantry/service-kit'
-import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { describedEngines } from '../src/engines.ts'
 import { startTopology, type Topology } from './support/topology.ts'
@@ -68,43 +63,12 @@ beforeAll(async () => {
     environment: {
       ...platform,
       PLATFORM_JWT_PUBLIC_KEY: keys.publicKey,
-      MESSAGE_RETENTION: '40d',
       // A story fills it.
       BODY_MEMORY: '32MiB',
     },
   })
-  if (isWhole) await removeOldEvents()
 })
 afterAll(() => topology.stop())
-
-const DAY_MS = 86_400_000
-
-/** Makes NATS remove all messages, and then restores its retention. */
-async function removeOldEvents() {
-  const settings = readSettings(busSettings, topology.environment)
-  const log = pino({ level: 'silent' })
-  const using = async (
-    options: Partial<Parameters<typeof openBus>[1]>,
-    work: (bus: ReturnType<typeof openBus>) => Promise<unknown>,
-  ) => {
-    const opened = openBus(settings, { name: 'operator', log, ...options })
-    await work(opened).finally(() => opened.store.close())
-  }
-  await topology.send('/apis', {
-    method: 'POST',
-    body: JSON.stringify({ name: 'old', displayName: 'Old', status: 'ACTIVE', tags: [] }),
-  })
-  await using({ retentionMs: 1_000 }, ({ store }) =>
-    vi.waitFor(async () => expect(await store.removedThrough([subjects.allEvents])).toBeGreaterThan(0), {
-      timeout: 60_000,
-      interval: 200,
-    }),
-  )
-  await using({ retentionMs: 40 * DAY_MS }, ({ backingStore }) => backingStore.check())
-}
-
-/** The position that a page of a feed without events has. */
-const BEFORE_ALL_EVENTS = Buffer.from('[1,0,"",0,[],[]]').toString('base64url')
 
 interface Report {
   numPassedTests: number
@@ -131,7 +95,6 @@ test('the stories pass with two replicas of each process', async () => {
           ADMIN_USERNAME: username,
           ADMIN_PASSWORD: password,
           LOGS: topology.logFolder,
-          ...(isWhole && { REMOVED_POSITION: BEFORE_ALL_EVENTS }),
           ...platform,
           PLATFORM_JWT_PRIVATE_KEY: keys.privateKey,
         },

@@ -52,8 +52,8 @@ const LARGEST_MESSAGE = 17 * 1_048_576
 
 /**
  * A substitute server for tests without EventStoreDB: the service definitions of the client over the embedded event
- * store. Its responses equal recorded responses of the real server, which a test compares. It has users but no group
- * except $admins, no projections and no persistent subscriptions. A scavenge has ended when its call is answered. The
+ * store. The suites of this folder also run on the real server, see EVENT_STORE_COMMAND. It has users but no group except
+ * $admins, no projections and no persistent subscriptions. A scavenge has ended when its call is answered. The
  * nodes of a cluster share one file and do not elect a leader: a test sets it.
  */
 export async function startEsdbStandIn({
