@@ -2,16 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PublicEvent, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
-import { type Bus, BusUnavailable, type Json } from '@gantry/messaging'
-import { answerProblem } from '@gantry/service-kit'
-import Fastify, { type FastifyInstance } from 'fastify'
+import { type Bus, BusUnavailable } from '@gantry/messaging'
+import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { eventStream } from './event-stream.ts'
 import { replaySlots } from './replay-slots.ts'
-import { grace } from './testing/edge-host.ts'
+import { eventMessage, eventMessages, readingThrough, serveFeed } from './testing/feed.ts'
 
 /** More than the tail keeps, so that a reader from the first event has to replay. */
 const PAST = 600
@@ -32,7 +29,7 @@ const newBus = () => {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-replays-'))
   past = newBus()
-  await publish(past, upTo(PAST), WIDE)
+  await past.publish(eventMessages(1, PAST, WIDE))
 })
 afterAll(async () => {
   await Promise.all(buses.splice(0).map(bus => bus.close()))
@@ -40,19 +37,6 @@ afterAll(async () => {
 })
 
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
-const publish = (bus: Bus, numbers: readonly number[], length = 0) =>
-  bus.publish(
-    numbers.map(number => {
-      const id = `5b1f1c9e-6d0f-4c58-9a43-${String(number).padStart(12, '0')}`
-      const data: PublicEvent = {
-        ...{ id, type: 'API_CREATED', source: 'catalog', subject: 'api-1', revision: number },
-        ...{ time: '2026-11-21T09:30:00.000Z', data: { text: 'x'.repeat(length) }, requestId: 'request-1' },
-        actor: { id: grace.userId, name: 'grace' },
-      }
-      return { id, subject: subjects.events('catalog', 'API_CREATED'), data: data as unknown as Json }
-    }),
-  )
-
 let app: FastifyInstance
 let metrics: Registry
 const readers: { leave(): void }[] = []
@@ -64,13 +48,10 @@ afterEach(async () => {
 /** Serves the event stream of a bus with one slot for replays. */
 async function serve(bus: Bus, { waitMs = NEVER_MS, slow = NEVER_MS } = {}) {
   metrics = new Registry()
-  app = Fastify()
-  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date()))
   const slots = replaySlots({ limit: 1, metrics, waitMs })
-  const caller = { admit: async () => grace, recheck: async () => grace, metrics }
-  const end = eventStream(app, { bus, slots, ...caller, now: () => new Date(), times: { slow } })
-  app.addHook('preClose', async () => end())
-  return app.listen({ port: 0, host: '127.0.0.1' })
+  const served = await serveFeed({ bus, slots, metrics, times: { slow } })
+  app = served.app
+  return served.url
 }
 const gauge = async (state: 'running' | 'waiting') =>
   Number(new RegExp(`state="${state}"} (\\d+)`).exec(await metrics.metrics())?.[1])
@@ -126,10 +107,6 @@ function open(url: string, query = '?follow=true') {
   return reader
 }
 
-/** A bus whose reads go through a function. */
-const readingThrough = (bus: Bus, read: (...call: Parameters<Bus['read']>) => ReturnType<Bus['read']>) =>
-  new Proxy(bus, { get: (target, name) => (name === 'read' ? read : Reflect.get(target, name)) })
-
 describe('A request for events of the past', () => {
   test('waits for the slot of another, until that one or its own client disconnects, or the service stops', async () => {
     const url = await serve(past)
@@ -163,12 +140,12 @@ describe('A request for events of the past', () => {
 describe('A follower', () => {
   test('releases its slot once it has read past events, and gets new ones', async () => {
     const bus = newBus()
-    await publish(bus, upTo(PAST))
+    await bus.publish(eventMessages(1, PAST))
     const url = await serve(bus)
     const readers = [open(url).read(), open(url).read(), open(url).read()]
     for (const reader of readers) await reader.got(upTo(PAST))
     await replays(0, 0)
-    await publish(bus, [PAST + 1])
+    await bus.publish([eventMessage(PAST + 1)])
     for (const reader of readers) await reader.got(upTo(PAST + 1))
   })
 
@@ -188,7 +165,7 @@ describe('A follower', () => {
 
   test('shares one read of the bus with all other followers at the end', async () => {
     const bus = newBus()
-    await publish(bus, upTo(5))
+    await bus.publish(eventMessages(1, 5))
     let reads = 0
     const counting = readingThrough(bus, options => {
       reads++
@@ -234,19 +211,19 @@ describe('A follower', () => {
     await other.begun()
     // In parts that the tail keeps, so that the other reader needs no slot.
     for (let last = 10; last <= 60; last += 10) {
-      await publish(bus, upTo(last).slice(-10), 10 * WIDE)
+      await bus.publish(eventMessages(last - 9, last, 10 * WIDE))
       await other.got(upTo(last))
     }
     expect(reads).toBe(1)
     await slow.read().got(upTo(60))
     expect(reads).toBeGreaterThan(1)
-    await publish(bus, [61])
+    await bus.publish([eventMessage(61)])
     await slow.got(upTo(61))
   })
 
   test('is broken off when the bus fails, and the next one starts a new read', async () => {
     const bus = newBus()
-    await publish(bus, upTo(3))
+    await bus.publish(eventMessages(1, 3))
     let away: Error | undefined
     const breaking = readingThrough(bus, async function* (options) {
       for await (const message of bus.read(options)) {
@@ -258,7 +235,7 @@ describe('A follower', () => {
     const readers = [open(url).read(), open(url).read()]
     for (const reader of readers) await reader.got(upTo(3))
     away = new BusUnavailable('gone')
-    await publish(bus, [4])
+    await bus.publish([eventMessage(4)])
     for (const reader of readers) await reader.end()
     away = undefined
     await open(url, `?follow=true&after=${readers[0]?.position(3)}`)

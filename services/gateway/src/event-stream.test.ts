@@ -1,16 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { type Principal, type PublicEvent, SCOPES, subjects } from '@gantry/contracts'
+import { type Principal, SCOPES, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
-import { LOG_POSITION } from '@gantry/event-sourcing'
-import type { Bus, Json, Message } from '@gantry/messaging'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { Registry } from 'prom-client'
+import type { Bus, Json } from '@gantry/messaging'
+import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type EventStreamOptions, eventStream } from './event-stream.ts'
-import { replaySlots } from './replay-slots.ts'
 import { bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
+import { eventMessage, eventMessages, readFeed, readingThrough, serveFeed } from './testing/feed.ts'
 
 let host: EdgeHost
 let url: string
@@ -25,101 +22,22 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-const event = (number: number, type = 'API_CREATED', padding = ''): Message => {
-  const id = `5b1f1c9e-6d0f-4c58-9a43-${String(number).padStart(12, '0')}`
-  const data: PublicEvent = {
-    id,
-    type,
-    source: 'catalog',
-    subject: 'api-1',
-    revision: number,
-    time: '2026-11-21T09:30:00.000Z',
-    data: { name: `api ${number}`, padding },
-    actor: { id: grace.userId, name: 'grace' },
-    requestId: 'request-1',
-  }
-  const headers = { [LOG_POSITION]: String(number).padStart(16, '0') }
-  return { id, subject: subjects.events('catalog', type), data: data as unknown as Json, headers }
-}
+const event = (number: number, type = 'API_CREATED') => eventMessage(number, { type })
 const publish = (...numbers: number[]) => host.bus.publish(numbers.map(number => event(number)))
-
-/** As an earlier release published it. */
-const unmasked = (): Message => {
-  const message = event(1, 'CONFIGURATION_CHANGED')
-  const data = message.data as unknown as PublicEvent
-  return { ...message, data: { ...data, data: { token: 'hunter2' } } as unknown as Json }
-}
-
-const caller = {
-  admit: async () => grace,
-  recheck: async () => grace,
-  slots: replaySlots({ limit: 0, metrics: new Registry() }),
-  metrics: new Registry(),
-  now: () => new Date(),
-}
 
 const apps: FastifyInstance[] = []
 /** Serves the events of a bus to grace. */
-async function serve(options: Pick<EventStreamOptions, 'bus'> & Partial<EventStreamOptions>) {
-  const app = Fastify()
+async function serve(options: Parameters<typeof serveFeed>[0]) {
+  const { app, url } = await serveFeed(options)
   apps.push(app)
-  const end = eventStream(app, { ...caller, ...options })
-  app.addHook('preClose', async () => end())
-  return app.listen({ port: 0, host: '127.0.0.1' })
+  return url
 }
-/** A bus whose reads go through a function. */
-const readingThrough = (read: (...call: Parameters<Bus['read']>) => ReturnType<Bus['read']>) =>
-  new Proxy(host.bus, { get: (bus, name) => (name === 'read' ? read : Reflect.get(bus, name)) })
-
-const NDJSON = 'application/x-ndjson'
-
-interface Line {
-  revision: number
-  position: string
-  data: { name: string }
-}
-const open = async (query = '?follow=true', headers: Record<string, string> = {}, base = url) => {
-  const leaving = new AbortController()
-  const answer = await fetch(`${base}/events${query}`, {
-    headers: { ...bearer('grace-1'), accept: NDJSON, ...headers },
-    signal: leaving.signal,
-  })
-  let text = ''
-  let ended: 'clean' | 'broken' | undefined
-  const reading = (async () => {
-    const decoder = new TextDecoder()
-    for await (const chunk of answer.body ?? []) text += decoder.decode(chunk, { stream: true })
-  })().then(
-    () => {
-      ended = 'clean'
-    },
-    () => {
-      ended = 'broken'
-    },
-  )
-  const lines = () =>
-    text
-      .split('\n')
-      .filter(line => line !== '')
-      .map(line => JSON.parse(line) as Line)
-  return {
-    answer,
-    text: () => text,
-    numbers: () => lines().map(({ revision }) => revision),
-    positions: () => lines().map(({ position }) => position),
-    names: () => lines().map(({ data: { name } }) => name),
-    ended: () => ended,
-    async leave() {
-      leaving.abort()
-      await reading
-    },
-  }
-}
+const open = (query = '?follow=true', headers: Record<string, string> = {}, base = url) =>
+  readFeed(base, query, { ...bearer('grace-1'), ...headers })
 
 describe('The event stream', () => {
   test('has pages of a limited length, because a reader that does not read keeps one in memory', async () => {
-    const padding = 'x'.repeat(240_000)
-    await host.bus.publish(Array.from({ length: 12 }, (_, index) => event(index + 1, 'API_CREATED', padding)))
+    await host.bus.publish(eventMessages(1, 12, 240_000))
     const page = async (after = '') => {
       const answer = await fetch(`${url}/events?size=1000${after}`, { headers: bearer('grace-1') })
       return (await answer.json()) as { content: unknown[]; position: string }
@@ -142,7 +60,7 @@ describe('The event stream', () => {
 
   test('masks the secrets of a configuration change that an earlier release published', async () => {
     host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
-    await host.bus.publish([unmasked()])
+    await host.bus.publish([eventMessage(1, { type: 'CONFIGURATION_CHANGED', data: { token: 'hunter2' } })])
     const stream = await open('', bearer('all'))
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect(JSON.parse(stream.text())).toMatchObject({ data: { token: '***' } })
@@ -241,7 +159,7 @@ describe('Where retention has removed events', () => {
     await publish(1, 2, 3)
     /** A bus that reports, before the message at a position, that all messages before it were removed. */
     const removing = (before: number) =>
-      readingThrough(async function* (options) {
+      readingThrough(host.bus, async function* (options) {
         for await (const message of host.bus.read(options)) {
           if (message.sequence === before) options.missed?.({ after: 0, through: before - 1 })
           yield message
@@ -273,12 +191,11 @@ describe('An open stream', () => {
   })
 
   test('does not keep the service from stopping when its reader does not read', async () => {
-    const wide = Array.from({ length: 150 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
-    await host.bus.publish(wide)
+    await host.bus.publish(eventMessages(1, 150, 100_000))
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
-    const headers = `host: gantry.test\r\nauthorization: Bearer grace-1\r\naccept: ${NDJSON}`
+    const headers = `host: gantry.test\r\nauthorization: Bearer grace-1\r\naccept: application/x-ndjson`
     socket.write(`GET /events?follow=true HTTP/1.1\r\n${headers}\r\n\r\n`)
     await once(socket, 'readable')
     const closed = vi.fn()
@@ -289,12 +206,12 @@ describe('An open stream', () => {
 
   test('is disconnected when its follower does not read, and continues after the last position', async () => {
     const base = await serve({ bus: host.bus, times: { stalled: 200, recheck: 50 } })
-    await host.bus.publish(
-      Array.from({ length: 120 }, (_, number) => event(number + 1, 'API_CREATED', 'x'.repeat(100_000))),
-    )
+    await host.bus.publish(eventMessages(1, 120, 100_000))
     const { hostname, port } = new URL(base)
     const socket = connect(Number(port), hostname)
-    socket.write(`GET /events?follow=true HTTP/1.1\r\nhost: gantry.test\r\naccept: ${NDJSON}\r\n\r\n`)
+    socket.write(
+      `GET /events?follow=true HTTP/1.1\r\nhost: gantry.test\r\naccept: application/x-ndjson\r\n\r\n`,
+    )
     await once(socket, 'readable')
     const connections = () =>
       new Promise<number>((resolve, reject) =>
@@ -315,17 +232,17 @@ describe('An open stream', () => {
 
   test('reads ahead of its reader by a bounded amount only', async () => {
     const count = 250
-    await host.bus.publish(
-      Array.from({ length: count }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000))),
-    )
+    await host.bus.publish(eventMessages(1, count, 100_000))
     let taken = 0
-    const counting = readingThrough(async function* (options) {
+    const counting = readingThrough(host.bus, async function* (options) {
       for await (const message of host.bus.read(options)) {
         taken++
         yield message
       }
     })
-    const answer = await fetch(`${await serve({ bus: counting })}/events`, { headers: { accept: NDJSON } })
+    const answer = await fetch(`${await serve({ bus: counting })}/events`, {
+      headers: { accept: 'application/x-ndjson' },
+    })
     const reader = answer.body?.getReader()
     await reader?.read()
     // Another reader is served completely meanwhile.
@@ -367,7 +284,7 @@ describe('An open stream', () => {
 
   test('ends its read of the bus when its reader disconnects', async () => {
     const ends: AbortSignal[] = []
-    const watching = readingThrough(options => {
+    const watching = readingThrough(host.bus, options => {
       ends.push(options.signal)
       return host.bus.read(options)
     })

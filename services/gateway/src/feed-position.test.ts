@@ -1,32 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PublicEvent, subjects } from '@gantry/contracts'
+import type { PublicEvent } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
-import { LOG_POSITION } from '@gantry/event-sourcing'
-import type { Bus, Json, Message } from '@gantry/messaging'
-import { answerProblem } from '@gantry/service-kit'
-import Fastify from 'fastify'
-import { Registry } from 'prom-client'
+import type { Bus, Message } from '@gantry/messaging'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { eventStream } from './event-stream.ts'
 import { feedReader, parsePosition } from './feed-position.ts'
-import { replaySlots } from './replay-slots.ts'
-import { grace } from './testing/edge-host.ts'
+import { eventMessage, readFeed, serveFeed } from './testing/feed.ts'
 
-type Service = 'catalog' | 'identity' | 'media'
-
-/** A message about the event at a position in the log. */
-const message = (service: Service, position: number, part = 1): Message => {
-  const id = `5b1f1c9e-6d0f-4c58-9a4${part}-${String(position).padStart(12, '0')}`
-  const data: PublicEvent = {
-    ...{ id, type: 'API_CREATED', source: service, subject: 'api-1', revision: position },
-    ...{ time: '2026-11-21T09:30:00.000Z', data: { part }, requestId: 'request-1' },
-    actor: { id: grace.userId, name: grace.userId },
-  }
-  const headers = { [LOG_POSITION]: String(position).padStart(16, '0') }
-  return { id, subject: subjects.events(service, 'API_CREATED'), data: data as unknown as Json, headers }
-}
+const message = (source: PublicEvent['source'], position: number, part = 1) =>
+  eventMessage(position, { source, data: { part } }, part)
 const catalog = (...positions: number[]) => positions.map(position => message('catalog', position))
 const media = (...positions: number[]) => positions.map(position => message('media', position))
 
@@ -44,26 +27,18 @@ beforeEach(async () => {
   }
   bus = newBus()
   logHead = 1_000
-  const app = Fastify()
-  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date()))
-  const end = eventStream(app, {
+  const served = await serveFeed({
     bus: new Proxy({} as Bus, {
       get: (_, name) =>
         name === 'request'
           ? async () => ({ position: String(logHead).padStart(16, '0') })
           : Reflect.get(bus, name),
     }),
-    admit: async () => grace,
-    recheck: async () => grace,
-    slots: replaySlots({ limit: 0, metrics: new Registry() }),
-    metrics: new Registry(),
-    now: () => new Date(),
     times: { heartbeat: 50 },
   })
-  app.addHook('preClose', async () => end())
-  url = await app.listen({ port: 0, host: '127.0.0.1' })
+  url = served.url
   onTestFinished(async () => {
-    await app.close()
+    await served.app.close()
     await Promise.all(buses.map(each => each.close()))
     await rm(folder, { recursive: true })
   })
@@ -85,26 +60,10 @@ const page = async (query = '') => {
 }
 const numbers = ({ content }: Page) => content.map(({ revision }) => revision)
 
-/** A follower after a position. */
 const follow = async (after: string) => {
-  const leaving = new AbortController()
-  onTestFinished(() => leaving.abort())
-  const headers = { accept: 'application/x-ndjson' }
-  const answer = await fetch(`${url}/events?follow=true&after=${after}`, { headers, signal: leaving.signal })
-  let text = ''
-  ;(async () => {
-    const decoder = new TextDecoder()
-    for await (const chunk of answer.body ?? []) text += decoder.decode(chunk, { stream: true })
-  })().catch(() => {})
-  const lines = () =>
-    text
-      .split('\n')
-      .filter(Boolean)
-      .map(line => JSON.parse(line) as Page['content'][number])
-  return {
-    numbers: () => lines().flatMap(({ revision }) => revision ?? []),
-    last: () => lines().at(-1)?.position ?? '',
-  }
+  const follower = await readFeed(url, `?follow=true&after=${after}`)
+  onTestFinished(() => follower.leave())
+  return { numbers: follower.numbers, last: () => follower.positions().at(-1) ?? '' }
 }
 
 test('a position stays valid on a bus that was built again in another order', async () => {
@@ -225,16 +184,11 @@ test.each(['', '>', 'a b', 'a.b', 'x\r\nPUB a 0\r\n'])('no service has the name 
 
 test('a filtered stream shows where it has arrived when nothing matches', async () => {
   await bus.publish(catalog(1, 2))
-  const headers = { accept: 'text/event-stream' }
-  const leaving = new AbortController()
-  const answer = await fetch(`${url}/events?type=API_DELETED`, { headers, signal: leaving.signal })
-  let text = ''
-  for await (const chunk of answer.body ?? []) {
-    text += new TextDecoder().decode(chunk)
-    if (text.includes('id: ')) break
-  }
-  leaving.abort()
-  const [, position] = /^id: (\S+)\n\n$/m.exec(text) ?? []
+  const stream = await readFeed(url, '?type=API_DELETED', { accept: 'text/event-stream' })
+  onTestFinished(() => stream.leave())
+  const shown = /^id: (\S+)\n\n$/m
+  await vi.waitFor(() => expect(stream.text()).toMatch(shown))
+  const [, position] = shown.exec(stream.text()) ?? []
   await bus.publish(catalog(3))
   expect(numbers(await page(`?after=${position}`))).toEqual([3])
 })

@@ -108,7 +108,7 @@ async function gatewayTo(
   apps.push(app)
   const heldBytes = async () =>
     (await metrics.getSingleMetric('gantry_request_body_bytes')?.get())?.values[0]?.value
-  return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }), found, heldBytes }
+  return { app, url: await app.listen({ port: 0, host: '127.0.0.1' }), heldBytes }
 }
 
 const ok = (_request: IncomingMessage, response: ServerResponse) =>
@@ -251,13 +251,6 @@ test('claims of a caller about its identity are not passed on', async () => {
   })
   expect(catalog.asked[0]?.headers).not.toHaveProperty('authorization')
   expect(catalog.asked[0]?.headers).not.toHaveProperty('cookie')
-})
-
-test('requests alternate between replicas', async () => {
-  const [one, other] = [await replica(ok), await replica(ok)]
-  const { url } = await gatewayTo([one.url, other.url])
-  for (let i = 0; i < 6; i++) await fetch(`${url}/apis`)
-  expect([one.asked.length, other.asked.length]).toEqual([3, 3])
 })
 
 test.for(['GET', 'POST', 'PUT', 'DELETE'])('a %s goes to another replica when one refuses', async method => {
@@ -415,18 +408,4 @@ describe('the memory for bodies', () => {
     expect((await stayed).status).toBe(200)
     await vi.waitFor(async () => expect(await heldBytes()).toBe(0))
   })
-})
-
-test('a replica that is not ready gets no requests', async () => {
-  const catalog = await replica(ok)
-  const leaving = createServer((request, response) => {
-    response.writeHead(request.url === '/health/ready' ? 503 : 200).end('leaving')
-  })
-  const port = await listen(leaving)
-  opened.push(leaving)
-  const { url, found } = await gatewayTo([`http://127.0.0.1:${port}`, catalog.url])
-  const unwatch = found.watch()
-  await vi.waitFor(() => expect(found.ready()).toBe(true))
-  for (let i = 0; i < 4; i++) expect(await (await fetch(`${url}/apis`)).json()).toEqual({ done: true })
-  unwatch()
 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { NO_STREAM } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { created, deleted, ID, LATER, NOW, old } from '../testing/user-events.ts'
+import { created, deleted, ID, LATER, NOW } from '../testing/user-events.ts'
 import { noLogins } from '../user/login-state.ts'
 import { evolveUser, initialUser, type UserEvent } from '../user/user.ts'
 import { type LogIn, type LoginEvent, loginDecider } from './logins.ts'
@@ -110,28 +110,6 @@ describe('a login', () => {
     const { given } = user(created({ status: 'INACTIVE' }))
     given().when(logIn(true)).thenRefused('user-inactive')
     given().when(logIn(false)).then(failed(1))
-  })
-})
-
-describe('logins that a replica of an earlier release writes into the stream of the user', () => {
-  test('are counted together with those in the stream of logins, before and after them', () => {
-    const { given } = user(created(), old.failed, old.failed)
-    given().when(logIn(false)).then(failed(3, 2))
-    given(failed(2)).when(logIn(false)).then(failed(5, 2), lockedUntil(LATER, 2))
-    given(failed(3, 1)).when(logIn(false)).then(failed(5, 2), lockedUntil(LATER, 2))
-    given(failed(3, 2)).when(logIn(false)).then(failed(4, 2))
-  })
-  test('set and lift locks and reset the count for the stream of logins', () => {
-    user(created(), old.locked).given().when(logIn(true)).thenRefused('wrong-credentials')
-    user(created(), old.locked).given(failed(4)).when(logIn(true)).thenRefused('wrong-credentials')
-    user(created(), old.locked).given(failed(4, 1)).when(logIn(true)).then(loggedIn(1))
-    user(created(), old.loggedIn).given(failed(4)).when(logIn(false)).then(failed(1, 1))
-    user(created(), old.locked, unlocked).given().when(logIn(true)).then(loggedIn(2))
-  })
-  test('are kept in the state only as far as they are needed to lock the user', () => {
-    const many = Array.from({ length: 1_000 }, () => old.failed)
-    const state = [created(), ...many].reduce(evolveUser, initialUser)
-    expect(state).toMatchObject({ logins: { revision: 0, failed: [996, 997, 998, 999, 1000] } })
   })
 })
 

@@ -148,25 +148,6 @@ test('the right password resets the count, and no login is in the stream of the 
   expect(await replica().last(NOVEMBER)).toMatchObject({ failed: 0, lockedUntil: null })
 })
 
-test('logins that an earlier release writes into the user stream are counted in order', async () => {
-  const { actor, requestId } = storyMetadata
-  const metadata = { actor, requestId, at: NOVEMBER }
-  const earlier = async (...types: string[]) => {
-    const events = types.map(type => ({ id: randomUUID(), type, data: { at: NOVEMBER }, metadata }))
-    const last = (await log.connect().readLast(`user-${ID}`))?.revision ?? NO_STREAM
-    await log.connect().append(`user-${ID}`, events, last)
-  }
-  const current = replica()
-  await current.fail()
-  await earlier('LoginFailed')
-  await current.fail()
-  await earlier('LoginFailed', 'UserLoggedIn', 'LoginFailed')
-  for (let time = 0; time < 3; time++) await current.fail()
-  expect((await types()).at(-1)).toBe('2026-11 LoginFailed')
-  await replica().fail()
-  expect((await types()).at(-1)).toBe('2026-11 UserLocked')
-})
-
 test('no wrong password is lost when a process dies after it appended MonthEnded', async () => {
   await replica().fail(NOVEMBER)
   const died = new Error('the process died')

@@ -185,24 +185,6 @@ describe('A second replica', () => {
     for (const token of [before, after]) expect(await verifies(second, token)).toBe('admin')
   })
 
-  test('that rotates at the same time adds no second key', async () => {
-    const second = await replica()
-    const [one, other] = await Promise.all([service().rotateSigningKey(), second.rotateSigningKey()])
-    expect(one).toEqual(other)
-    expect(await kids()).toHaveLength(2)
-  })
-
-  test('that dies before the append has changed nothing', async () => {
-    const dying = await replica({
-      eventStore: store => ({ ...store, append: () => new Promise(() => {}) }),
-    })
-    void dying.rotateSigningKey()
-    const token = await identity.loginToken('admin')
-    await identity.restart()
-    expect(await kids()).toHaveLength(1)
-    expect(await verifies(service(), token)).toBe('admin')
-  })
-
   test('that dies after the append and before the notification has completed the rotation', async () => {
     const appended = Promise.withResolvers<void>()
     const dying = await replica({

@@ -113,11 +113,6 @@ describe('signing keys', () => {
     expect([minutes(-1), minutes(0), minutes(20)].map(at => signs(after, at))).toEqual(['c', 'c', 'c'])
   })
 
-  test('of early releases, without signsFrom, sign from their creation on', () => {
-    const early: SigningKeyEvent = { type: 'SigningKeyMade', data: { ...key('a'), madeAt: NOW } }
-    expect(signs([early], NOW)).toBe('a')
-  })
-
   test('are described without their private key', () => {
     const { state } = given(made('a'))
     const change = signingKeyDecider.describe?.(signingKeyDecider.initial, made('a'), state)

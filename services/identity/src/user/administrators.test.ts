@@ -1,8 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { aggregate } from '@gantry/event-sourcing'
-import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import {
+  inMemoryLog,
+  storyMetadata as metadata,
+  story,
+  testFrozenStreams,
+} from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { hostIdentity } from '../testing/identity-host.ts'
+import { created } from '../testing/user-events.ts'
 import { type AdministratorsEvent, administrators, administratorsDecider } from './administrators.ts'
 import { evolveUser, initialUser } from './user.ts'
 
@@ -69,40 +75,20 @@ describe('the removal of a global administrator', () => {
 })
 
 test('a command that is decided again at another revision announces the removal again', async () => {
-  const identity = await hostIdentity()
-  const { eventStore, newId, process } = identity.host.dependencies
-  const { log } = process
-  const state = evolveUser(
-    initialUser,
-    {
-      type: 'UserCreated',
-      data: {
-        id: 'grace',
-        username: 'grace',
-        displayName: 'Grace',
-        email: null,
-        role: 'GLOBAL_ADMIN',
-        status: 'ACTIVE',
-        sso: false,
-        passwordHash: null,
-        createdAt: metadata.now,
-      },
-    },
-    0,
-  )
+  const eventStore = inMemoryLog().connect()
+  const state = evolveUser(initialUser, created({ id: 'grace', role: 'GLOBAL_ADMIN' }), 0)
   const grace = async () => ({ state, revision: 0 })
   const { announceRemoval } = administrators({
     removals: aggregate({ eventStore, category: 'administrators', decider: administratorsDecider }),
     candidates: async () => ['ada', 'grace'],
     load: grace,
     fence: grace,
-    newId,
-    log,
+    newId: randomUUID,
+    log: { info() {}, warn() {}, error() {} },
   })
   const repeated = { ...metadata, repeated: true }
   await announceRemoval('ada', 3, repeated)
   await announceRemoval('ada', 4, repeated)
   const announced = await eventStore.readStream('administrators-all')
   expect(announced.map(({ data }) => data.userRevision)).toEqual([3, 4])
-  await identity.close()
 })

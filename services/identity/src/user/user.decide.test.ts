@@ -170,11 +170,6 @@ describe('unlocking', () => {
       .when(unlock({ ...noLogins, lockedUntil: NOW, userRevision: 0 }))
       .then()
   })
-  test('covers locks and wrong passwords that earlier releases wrote into the stream of the user', () => {
-    given(created(), locked).when(unlock(noLogins)).then(unlockedFrom(LATER))
-    given(created(), failed).when(unlock(noLogins)).then(unlockedFrom(null))
-    given(created(), failed, loggedIn).when(unlock(noLogins)).then()
-  })
   test('changes nothing when the user was unlocked after the last login event', () => {
     const last = { ...noLogins, failed: 3, lockedUntil: LATER, userRevision: 0 }
     given(created(), unlockedFrom(LATER)).when(unlock(last)).then()
@@ -198,14 +193,6 @@ describe('logging out', () => {
       .then()
     given(created(), loggedOut)
       .when(logOut(ofGeneration(1)))
-      .then(loggedOut)
-  })
-  test('considers logins that earlier releases wrote into the stream of the user', () => {
-    given(created(), loggedIn).when(logOut(noLogins)).then(loggedOut)
-    given(created(), loggedIn, locked).when(logOut(noLogins)).then(loggedOut)
-    given(created(), loggedIn, loggedOut).when(logOut(noLogins)).then()
-    given(created(), loggedOut, loggedIn)
-      .when(logOut(ofGeneration(0)))
       .then(loggedOut)
   })
 })

@@ -1,5 +1,5 @@
-import type { BlobStore } from '@gantry/read-models'
 import { beforeEach, expect, test } from 'vitest'
+import { blobsIn } from '../testing/blobs.ts'
 import { type ImageBytes, imageBytes } from './image.bytes.ts'
 
 const A = 'a1'.repeat(32)
@@ -18,31 +18,9 @@ const reach = async (call: string) => {
   meanwhile = undefined
   await happens()
 }
-const store: BlobStore = {
-  async put(key, content) {
-    if (!blobs.has(key)) blobs.set(key, content)
-    await reach(`put ${key}`)
-  },
-  draft: () => Promise.reject(new Error('nothing is uploaded here')),
-  async get(key) {
-    const content = blobs.get(key)
-    await reach(`get ${key}`)
-    return content
-  },
-  async delete(key) {
-    blobs.delete(key)
-    await reach(`delete ${key}`)
-  },
-  async *keys() {
-    yield* [...blobs.keys()]
-    await reach('keys')
-  },
-  async close() {},
-}
-
 beforeEach(async () => {
   blobs = new Map()
-  bytes = imageBytes(store)
+  bytes = imageBytes(blobsIn(blobs, reach))
   await bytes.put(A, Buffer.from('a'))
 })
 const read = async (sha256: string) => (await bytes.get(sha256)).toString()

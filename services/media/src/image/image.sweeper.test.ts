@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
-import type { BlobStore, ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { blobsIn } from '../testing/blobs.ts'
 import { imageBytes } from './image.bytes.ts'
 import { startSweeper } from './image.sweeper.ts'
 
@@ -30,7 +31,7 @@ afterEach(async () => {
  * @param pausedAfter call on the store after which the sweeper is paused and loses its lease
  */
 const sweeping = (pausedAfter?: string) => {
-  const stored = new Map([A, ASIDE].map(key => [key, Buffer.from(key)]))
+  const stored = new Map<string, Uint8Array>([A, ASIDE].map(key => [key, Buffer.from(key)]))
   const reach = async (call: string) => {
     if (call !== pausedAfter) return
     // The lease expires during the pause, and another replica takes it. The paused holder has not noticed yet.
@@ -39,30 +40,13 @@ const sweeping = (pausedAfter?: string) => {
     if (lost) await leases.release(lost)
     expect(await leases.acquire(NAME, 'another', 600_000)).toBeDefined()
   }
-  const blobs: BlobStore = {
-    async put(key, bytes) {
-      stored.set(key, Buffer.from(bytes))
-      await reach(`put ${key}`)
-    },
-    draft: () => Promise.reject(new Error('nothing is uploaded here')),
-    get: async key => stored.get(key),
-    async delete(key) {
-      stored.delete(key)
-      await reach(`delete ${key}`)
-    },
-    async *keys() {
-      yield* [...stored.keys()]
-      await reach('keys')
-    },
-    async close() {},
-  }
   const said: string[] = []
   const note = (_: object, message: string) => void said.push(message)
   const sweeper = startSweeper({
     name: NAME,
     eventStore,
     readModels,
-    bytes: imageBytes(blobs),
+    bytes: imageBytes(blobsIn(stored, reach)),
     now: () => new Date('2026-11-21T10:00:00.000Z'),
     holder: 'paused',
     log: { info: note, warn: note, error: note },
