@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -106,4 +106,17 @@ describe('the commands of the event feed', () => {
     tail.child.kill('SIGTERM')
     expect(await tail.ended).toBe(143)
   })
+})
+
+test('the commands export and verify the audit log', async () => {
+  const file = join(folder, 'audit.csv')
+  const args = ['audit', 'export', file, '--format', 'csv', '--resource', api.id]
+  expect(await runCommand(args, environment)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`is complete: ${EVENTS} records, and the hashes of`),
+  })
+  const keys = join(folder, 'keys.json')
+  await writeFile(keys, (await admin.get('/.well-known/audit-keys.json', {}, { undocumented: true })).text)
+  const { code, stdout } = await runCommand(['audit', 'verify', file, '--keys', keys], {})
+  expect([code, stdout]).toEqual([0, expect.stringContaining(`: verified: ${EVENTS} records`)])
 })

@@ -89,36 +89,37 @@ test('accepts a complete problem, and does not record the operation', async () =
   expect(exercised).toEqual([])
 })
 
-test('fails on a status that is not listed', async () => {
-  await expect(asking(201, JSON_TYPE, '{"name":"a"}')).rejects.toThrow(
-    'answered 201, which the document does not list',
-  )
-})
-
-test('fails on a content type that is not listed', async () => {
-  await expect(asking(200, { 'content-type': 'text/plain' }, 'a')).rejects.toThrow(
+test.for<[string, Parameters<typeof asking>, string]>([
+  [
+    'a status that is not listed',
+    [201, JSON_TYPE, '{"name":"a"}'],
+    'answered 201, which the document does not',
+  ],
+  [
+    'a content type that is not listed',
+    [200, { 'content-type': 'text/plain' }, 'a'],
     'has content type text/plain',
-  )
-})
-
-test('fails on a body that does not match its schema', async () => {
-  await expect(asking(200, JSON_TYPE, '{"name":1}')).rejects.toThrow('does not match its schema')
-  await expect(asking(200, JSON_TYPE, '{"name":"a","more":1}')).rejects.toThrow('does not match its schema')
-})
-
-test('fails on a body where none is listed', async () => {
-  await expect(asking(204, { 'x-request-id': '' }, '', 'DELETE')).rejects.toThrow('without X-Request-Id')
-  await expect(asking(200, JSON_TYPE, '{}', 'DELETE')).rejects.toThrow('answered 200')
-})
-
-test('fails on an operation that is not in the document', async () => {
-  await expect(asking(200, JSON_TYPE, '{}', 'PUT')).rejects.toThrow('PUT /things/1 is not in the document')
-})
-
-test('fails on a time that is not ISO 8601 UTC with milliseconds', async () => {
-  await expect(asking(200, JSON_TYPE, '{"name":"a","createdAt":"2026-11-21T09:30:00Z"}')).rejects.toThrow(
+  ],
+  [
+    'a body that has another type than in its schema',
+    [200, JSON_TYPE, '{"name":1}'],
+    'does not match its schema',
+  ],
+  ['a body with an unknown member', [200, JSON_TYPE, '{"name":"a","more":1}'], 'does not match its schema'],
+  ['no request id', [204, { 'x-request-id': '' }, '', 'DELETE'], 'without X-Request-Id'],
+  ['a body where none is listed', [200, JSON_TYPE, '{}', 'DELETE'], 'answered 200'],
+  [
+    'an operation that is not in the document',
+    [200, JSON_TYPE, '{}', 'PUT'],
+    'PUT /things/1 is not in the document',
+  ],
+  [
+    'a time without milliseconds',
+    [200, JSON_TYPE, '{"name":"a","createdAt":"2026-11-21T09:30:00Z"}'],
     'createdAt',
-  )
+  ],
+])('fails on %s', async ([, response, fault]) => {
+  await expect(asking(...response)).rejects.toThrow(fault)
 })
 
 test.for<[string, object]>([

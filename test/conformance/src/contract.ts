@@ -42,6 +42,10 @@ const patternOf = (template: string) =>
   )
 const placeholders = (template: string) => template.split('{').length
 
+/** The place of the content of a response in the document. */
+const pointerTo = ({ template, method }: Operation, response: string, mediaType: string) =>
+  ['paths', template, method.toLowerCase(), 'responses', response, 'content', mediaType] as const
+
 const mediaTypeOf = (contentType: string | null) => contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
 const isJson = (mediaType: string) => mediaType === 'application/json' || mediaType.endsWith('+json')
 
@@ -131,18 +135,7 @@ export const contractOf = (document: OpenApi) => {
     if (head || content[listed]?.schema === undefined) return
     if (isJson(mediaType)) {
       const body: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-      conform(
-        what,
-        body,
-        'paths',
-        operation.template,
-        operation.method.toLowerCase(),
-        'responses',
-        key,
-        'content',
-        listed,
-        'schema',
-      )
+      conform(what, body, ...pointerTo(operation, key, listed), 'schema')
     }
   }
 
@@ -160,15 +153,7 @@ export const contractOf = (document: OpenApi) => {
     if (listed === undefined) {
       throw new Error(`${operation.key} streams ${contentType}; the document lists ${Object.keys(content)}`)
     }
-    const pointer = [
-      'paths',
-      operation.template,
-      operation.method.toLowerCase(),
-      'responses',
-      key,
-      'content',
-      listed,
-    ]
+    const pointer = pointerTo(operation, key, listed)
     const { schema, itemSchema } = content[listed] ?? {}
     return (item: unknown) => {
       if (itemSchema !== undefined) conform(`An item of ${operation.key}`, item, ...pointer, 'itemSchema')

@@ -144,13 +144,13 @@ export const logIn = (username: string, password = PASSWORD) =>
   anonymous.post('/login', { username, password })
 
 /** A client with the login token of the user. */
-export const loggedIn = async ({ username }: User) =>
-  clientOf(service, (await logIn(username)).is(200).headers.get('authorization') ?? '')
+export const loggedIn = async ({ username }: User, password = PASSWORD) =>
+  clientOf(service, (await logIn(username, password)).is(200).headers.get('authorization') ?? '')
 
 /** A user of the role that all stories share, with a login. Stories neither change them nor log them out. */
 export const shared = (role: SharedRole) => {
-  const { user, authorization } = inject('sharedUsers')[role]
-  return { user, client: clientOf(service, authorization) }
+  const { user, password, authorization } = inject('sharedUsers')[role]
+  return { user, password, client: clientOf(service, authorization) }
 }
 
 export const withToken = (token: string) => clientOf(service, `Bearer ${token}`)

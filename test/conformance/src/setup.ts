@@ -20,7 +20,7 @@ export interface PlatformJwt {
 
 const SHARED_ROLES = ['GLOBAL_ADMIN', 'ADMIN', 'USER'] as const
 export type SharedRole = (typeof SHARED_ROLES)[number]
-type SharedUsers = Record<SharedRole, { user: User; authorization: string }>
+type SharedUsers = Record<SharedRole, { user: User; password: string; authorization: string }>
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -107,7 +107,8 @@ const createSharedUsers = async (service: Service, admin: Client): Promise<Share
     const fields = { username, displayName: 'Shared', role, status: 'ACTIVE', sso: false, password }
     const user = (await admin.post('/users', fields)).as<User>(201)
     const login = (await clientOf(service).post('/login', { username, password })).is(200)
-    return [role, { user, authorization: login.headers.get('authorization') ?? '' }] as const
+    const authorization = login.headers.get('authorization') ?? ''
+    return [role, { user, password, authorization }] as const
   }
   return Object.fromEntries(await Promise.all(SHARED_ROLES.map(create))) as SharedUsers
 }

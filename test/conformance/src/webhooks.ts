@@ -47,3 +47,12 @@ export const changeWebhook = async ({ id, name, displayName, url, eventTypes }: 
   (
     await admin.put(`/webhooks/${id}`, { name, displayName, url, events: eventTypes, ...changes })
   ).as<Webhook>(200)
+
+export interface CataloguedType {
+  name: string
+  scope: string
+  schema: object
+  example: object
+}
+/** The entries of the catalog of event types, with JSON Schemas of the payloads. */
+export const eventCatalogue = async () => (await admin.get('/webhooks/eventTypes')).as<CataloguedType[]>(200)

@@ -38,6 +38,8 @@ const hook = () => ({
   active: false,
   eventTypes: ['API_CREATED'],
 })
+const hookPath = async () => `/webhooks/${(await subscribe(['API_CREATED'])).webhook.id}`
+const pendingPath = async () => `/webhooks/requests/${(await retrying('APPROVAL_REQUEST_DECIDED')).id}`
 const lockedUser = async () => {
   const { id, username } = await createUser()
   for (let n = 0; n < 5; n += 1) (await logIn(username, 'the wrong password')).refused(401)
@@ -97,19 +99,12 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
   deleteImage: async () => [`/apis/${await imageOf()}/image`],
   unlockUser: async () => [`/users/${await lockedUser()}/unlock`],
   createWebhook: async () => ['/webhooks', hook()],
-  updateWebhook: async () => {
-    const { webhook } = await subscribe(['API_CREATED'])
-    return [`/webhooks/${webhook.id}`, { ...hook(), events: ['API_DELETED'] }]
-  },
-  deleteWebhook: async () => [`/webhooks/${(await subscribe(['API_CREATED'])).webhook.id}`],
-  rotateWebhookSecret: async () => [
-    `/webhooks/${(await subscribe(['API_CREATED'])).webhook.id}/rotateSecret`,
-  ],
-  testWebhook: async () => [`/webhooks/${(await subscribe(['API_CREATED'])).webhook.id}/test`],
-  retryDelivery: async () => [`/webhooks/requests/${(await retrying('APPROVAL_REQUEST_DECIDED')).id}/retry`],
-  cancelDelivery: async () => [
-    `/webhooks/requests/${(await retrying('APPROVAL_REQUEST_DECIDED')).id}/cancel`,
-  ],
+  updateWebhook: async () => [await hookPath(), { ...hook(), events: ['API_DELETED'] }],
+  deleteWebhook: async () => [await hookPath()],
+  rotateWebhookSecret: async () => [`${await hookPath()}/rotateSecret`],
+  testWebhook: async () => [`${await hookPath()}/test`],
+  retryDelivery: async () => [`${await pendingPath()}/retry`],
+  cancelDelivery: async () => [`${await pendingPath()}/cancel`],
   recoverWebhook: async () => {
     const { webhook } = await subscribe(['API_CREATED'])
     return [`/webhooks/${webhook.id}/recover`, { from: webhook.createdAt }]

@@ -1,16 +1,19 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { type AuditKey, verifyExport } from '@gantry/audit-proofs'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import {
   admin,
   anonymous,
   apiFields,
   cleanUp,
+  createApi,
   createToken,
   createUser,
   eventually,
-  loggedIn,
   logIn,
   PASSWORD,
+  scopedTo,
+  shared,
   unique,
   uuid,
 } from '../src/gantry.ts'
@@ -26,6 +29,9 @@ const doneIn = (requestId: string, query: object) =>
     return record
   })
 
+const published = async <Key>(file: string) =>
+  (await anonymous.get(`/.well-known/${file}`, {}, { undocumented: true })).as<{ keys: Key[] }>(200).keys
+
 describe('a change', () => {
   const [creation, update, deletion] = [uuid(), uuid(), uuid()]
   let api: Api
@@ -38,17 +44,12 @@ describe('a change', () => {
   })
   const record = (requestId: string) => doneIn(requestId, { resource: api.id })
 
-  test('is recorded with its user, resource and time', async () => {
-    const entry = await record(update)
-    expect(entry).toMatchObject({ resourceId: api.id, requestId: update })
-    expect(entry.resourceType).toMatch(/api/i)
-    expect(entry.action).toMatch(/\w/)
-    expect(JSON.stringify(entry.user)).toContain(inject('admin').username)
-    expect(Date.parse(entry.timestamp)).toBeGreaterThanOrEqual(Date.parse(api.createdAt))
-  })
-
-  test('is recorded with the state before and after', async () => {
+  test('is recorded once, with its user, resource, time, and state before and after', async () => {
     const [created, updated, deleted] = [await record(creation), await record(update), await record(deletion)]
+    expect(updated).toMatchObject({ resourceId: api.id, requestId: update })
+    expect(updated.resourceType).toMatch(/api/i)
+    expect(JSON.stringify(updated.user)).toContain(inject('admin').username)
+    expect(Date.parse(updated.timestamp)).toBeGreaterThanOrEqual(Date.parse(api.createdAt))
     expect(created.details.before).toBeNull()
     expect(created.details.after).toMatchObject({ description: 'as it was' })
     expect(updated.details.before).toMatchObject({ description: 'as it was' })
@@ -56,6 +57,9 @@ describe('a change', () => {
     expect(deleted.details.before).toMatchObject({ description: 'as it is' })
     expect(deleted.details.after).toBeNull()
     expect(new Set([created, updated, deleted].map(({ action }) => action)).size).toBe(3)
+    const { content, totalElements } = await list({ resource: api.id, size: 100 })
+    expect(totalElements).toBe(3)
+    expect(content.map(entry => entry.requestId).toSorted()).toEqual([creation, update, deletion].toSorted())
   })
 
   test('is found by text, user, action, resource and time', async () => {
@@ -80,46 +84,21 @@ describe('a change', () => {
       (await list({ action, from: time(-1000), size: 100 })).content.every(entry => entry.action === action),
     ).toBe(true)
   })
-
-  test('is recorded once', async () => {
-    await record(deletion)
-    const { content, totalElements } = await list({ resource: api.id, size: 100 })
-    expect(totalElements).toBe(3)
-    expect(content.map(entry => entry.requestId).toSorted()).toEqual([creation, update, deletion].toSorted())
-  })
 })
 
-test('the record names the user that made the change', async () => {
-  const user = await createUser()
-  const client = await loggedIn(user)
-  const requestId = uuid()
-  const api = (await client.post('/apis', apiFields(), { headers: { 'x-request-id': requestId } })).as<Api>(
-    201,
-  )
+test('the record names the user that made the change, and a refused request is not recorded', async () => {
+  const { user, client } = shared('ADMIN')
+  const [refused, requestId] = [uuid(), uuid()]
+  const by = (id: string) => ({ headers: { 'x-request-id': id } })
+  ;(await client.post('/apis', apiFields({ status: 'SLEEPING' }), by(refused))).refused(400)
+  const api = (await client.post('/apis', apiFields(), by(requestId))).as<Api>(201)
   cleanUp(`/apis/${api.id}`)
   const entry = await doneIn(requestId, { resource: api.id })
   expect(JSON.stringify(entry.user)).toContain(user.id)
   expect((await list({ user: user.id, resource: api.id })).totalElements).toBe(1)
-})
-
-test('a refused request is not recorded as a change', async () => {
-  const requestId = uuid()
-  const marker = unique('refused')
-  ;(
-    await admin.post(
-      '/apis',
-      { ...apiFields({ name: marker }), status: 'SLEEPING' },
-      { headers: { 'x-request-id': requestId } },
-    )
-  ).refused(400)
-  const api = (await admin.post('/apis', apiFields())).as<Api>(201)
-  cleanUp(`/apis/${api.id}`)
-  await eventually(async () => expect((await list({ resource: api.id })).totalElements).toBe(1))
-  const { content } = await list({
-    size: 100,
-    from: new Date(Date.parse(api.createdAt) - 10_000).toISOString(),
-  })
-  expect(content.filter(entry => entry.requestId === requestId)).toEqual([])
+  const from = new Date(Date.parse(api.createdAt) - 10_000).toISOString()
+  const { content } = await list({ size: 100, from, user: user.id })
+  expect(content.filter(({ requestId }) => requestId === refused)).toEqual([])
 })
 
 test('users, tokens and webhooks are recorded, without their secrets', async () => {
@@ -174,11 +153,9 @@ describe('the proofs of the audit log', () => {
   test('sign the end of the hash chain with a published key that is no key of logins', async () => {
     const { head, number } = await proofs({ sort: 'day,desc', size: 1 })
     expect(number).toBe(1)
-    const published = async (file: string) =>
-      (await anonymous.get(`/.well-known/${file}`, {}, { undocumented: true })).as<{ keys: Key[] }>(200).keys
-    const key = (await published('audit-keys.json')).find(({ kid }) => kid === head.kid)
+    const key = (await published<Key>('audit-keys.json')).find(({ kid }) => kid === head.kid)
     if (!key) throw new Error(`the key ${head.kid} is not published`)
-    expect((await published('jwks.json')).map(({ kid }) => kid)).not.toContain(head.kid)
+    expect((await published<Key>('jwks.json')).map(({ kid }) => kid)).not.toContain(head.kid)
     const { signature, ...signed } = head
     const text = JSON.stringify({ head: Object.fromEntries(Object.entries(signed).sort()) })
     const publicKey = createPublicKey({ key: { kty: key.kty, crv: key.crv, x: key.x }, format: 'jwk' })
@@ -200,5 +177,27 @@ describe('the proofs of the audit log', () => {
     const after = (await proofs()).head
     expect(after.number).toBeGreaterThanOrEqual(record.number)
     expect(after.chainHash).not.toBe(before.chainHash)
+  })
+})
+
+describe('an export', () => {
+  test.for(['ndjson', 'csv', 'cef'])(
+    'as %s is proven by the published keys, whatever the filter',
+    async format => {
+      const api = await createApi()
+      const answer = (await admin.get('/auditLog/export', { format, resource: api.id })).is(200)
+      expect(answer.text).toContain(api.id)
+      const keys = await published<AuditKey>('audit-keys.json')
+      const { broken, warnings, ...found } = await verifyExport([Buffer.from(answer.text)], keys)
+      expect([broken, warnings]).toEqual([undefined, []])
+      expect(found).toMatchObject({ count: 1, trailer: { complete: true, filter: { resource: api.id } } })
+      const damaged = Buffer.from(answer.text.replace(api.name, `${api.name}x`))
+      const number = found.trailer?.last?.number
+      expect((await verifyExport([damaged], keys)).broken).toMatchObject({ number })
+    },
+  )
+
+  test('needs AUDIT_LOG_READ', async () => {
+    ;(await (await scopedTo('API_READ')).get('/auditLog/export')).refused(403, 'scope-missing')
   })
 })

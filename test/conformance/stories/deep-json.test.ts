@@ -20,25 +20,17 @@ const isTooDeep = (answer: Answer) =>
   expect(answer.refused(400, 'invalid-request').detail).toBe('the body must be at most 65 levels deep')
 
 describe('the data of a platform event', () => {
-  test('may have 64 levels, which every interface shows', async () => {
+  test('may have 64 levels, which every interface shows, and no more', async () => {
     const about = unique('deep')
     const { inbox, webhook } = await subscribe(['CONFIGURATION_CHANGED'], { about })
     const deepest = objects(64).replace('{}', `{"about":"${about}"}`)
+    ;(await send(`{"a":${deepest}}`)).refused(400, 'invalid-request')
     ;(await send(deepest)).is(202)
     const { payload } = await inbox.arrival(1)
     expect(JSON.stringify(payload.data)).toBe(deepest)
     ;(await admin.get(`/webhooks/${webhook.id}/requests`)).is(200)
     ;(await admin.get('/auditLog', { size: 100 })).is(200)
   })
-
-  test.for([65, 4_300, 40_000])(
-    'is refused with %i levels, and the audit log can still be listed',
-    async levels => {
-      ;(await send(objects(levels))).refused(400, 'invalid-request')
-      ;(await send(`{"a":${nested(levels - 1, '[', ']')}}`)).refused(400, 'invalid-request')
-      ;(await admin.get('/auditLog', { size: 100 })).is(200)
-    },
-  )
 
   test('may have 10,000 members over all levels, and no more', async () => {
     const members = (count: number) => ({ list: Array.from({ length: count - 1 }, () => 0) })

@@ -24,14 +24,18 @@ const undeploy = async (api: Api, environment: string) => {
 }
 
 describe('deploying', () => {
-  test('returns the job and ends in DEPLOYED', async () => {
+  test('returns the job, which is shown while it runs, and ends in DEPLOYED', async () => {
     const api = await createApi()
     expect(api.deploymentStatus).toBe('CREATED')
     const environment = uuid()
     const job = (await admin.put(path(environment, api))).as<Job>(202)
     expect(job).toMatchObject({ type: 'DEPLOY', api: api.id, environment })
+    const running = await readApi(api.id, { includeRunningJobs: true })
+    const { api: _, ...shown } = job
+    // The agent may have completed the job before the read. A job that is shown equals the returned one.
+    if (running.deploymentStatus === 'DEPLOYMENT_IN_PROGRESS') expect(running.runningJobs).toEqual([shown])
+    else expect(running).toMatchObject({ deploymentStatus: 'DEPLOYED', runningJobs: [] })
 
-    expect(['DEPLOYMENT_IN_PROGRESS', 'DEPLOYED']).toContain(await statusOf(api))
     await eventually(async () => expect(await statusOf(api)).toBe('DEPLOYED'))
     const { deployedOn, runningJobs } = await readApi(api.id, {
       includeDeployedOn: true,
@@ -40,19 +44,13 @@ describe('deploying', () => {
     expect(deployedOn?.map(on => on.environment)).toEqual([environment])
     expect(Date.parse(deployedOn?.[0]?.deployedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(api.createdAt))
     expect(runningJobs).toEqual([])
+    const record = await readApi(api.id, { includeDeployedOn: false })
+    expect(record).not.toHaveProperty('deployedOn')
+    expect(record).not.toHaveProperty('runningJobs')
+    ;(await admin.get(`/apis/${api.id}`, { includeRunningJobs: 'perhaps' })).refused(400)
   })
 
-  test('shows the job while it runs', async () => {
-    const api = await createApi()
-    const job = (await admin.put(path(uuid(), api))).as<Job>(202)
-    const read = await readApi(api.id, { includeRunningJobs: true })
-    const { api: _, ...running } = job
-    // The agent may have completed the job before the read. A job that is shown equals the returned one.
-    if (read.deploymentStatus === 'DEPLOYMENT_IN_PROGRESS') expect(read.runningJobs).toEqual([running])
-    else expect(read.runningJobs).toEqual([])
-  })
-
-  test('to several environments tracks each one separately', async () => {
+  test('tracks each environment separately, and a second time leaves the API deployed once', async () => {
     const api = await createApi()
     const [staging, production] = [uuid(), uuid()]
     await deploy(api, staging)
@@ -60,24 +58,9 @@ describe('deploying', () => {
     expect(await environmentsOf(api)).toEqual([staging, production].toSorted())
     await undeploy(api, staging)
     expect(await environmentsOf(api)).toEqual([production])
-    expect((await listApis({ name: api.name, deployed: true })).totalElements).toBe(1)
-  })
-
-  test('twice leaves the API deployed once', async () => {
-    const api = await createApi()
-    const { environment } = await deploy(api)
-    ;(await admin.put(path(environment, api))).is(202, 409)
+    ;(await admin.put(path(production, api))).is(202, 409)
     await eventually(async () => expect(await statusOf(api)).toBe('DEPLOYED'))
-    expect(await environmentsOf(api)).toEqual([environment])
-  })
-
-  test('leaves deployments and jobs out of the record by default', async () => {
-    const api = await createApi()
-    await deploy(api)
-    const record = await readApi(api.id, { includeDeployedOn: false })
-    expect(record).not.toHaveProperty('deployedOn')
-    expect(record).not.toHaveProperty('runningJobs')
-    ;(await admin.get(`/apis/${api.id}`, { includeRunningJobs: 'perhaps' })).refused(400)
+    expect(await environmentsOf(api)).toEqual([production])
   })
 
   test('needs an existing API and an environment id', async () => {
@@ -90,30 +73,25 @@ describe('deploying', () => {
 })
 
 describe('undeploying', () => {
-  test('returns the job and ends in UNDEPLOYED', async () => {
+  test('returns the job and ends in UNDEPLOYED; the API may be deployed again; lists show each state', async () => {
     const api = await createApi()
+    const listed = async (query: object) => (await listApis({ name: api.name, ...query })).totalElements
+    expect(await listed({ deployed: true })).toBe(0)
     const { environment } = await deploy(api)
+    expect(await listed({ deployed: true })).toBe(1)
+    expect(await listed({ environment })).toBe(1)
+    expect(await listed({ environment: uuid() })).toBe(0)
+
     const job = await undeploy(api, environment)
     expect(job).toMatchObject({ type: 'UNDEPLOY', api: api.id, environment })
     expect(await statusOf(api)).toBe('UNDEPLOYED')
     expect(await environmentsOf(api)).toEqual([])
-    expect((await listApis({ name: api.name, deployed: true })).totalElements).toBe(0)
-    expect((await listApis({ name: api.name, environment })).totalElements).toBe(0)
-  })
-
-  test('may be followed by deploying again', async () => {
-    const api = await createApi()
-    const { environment } = await deploy(api)
-    await undeploy(api, environment)
+    expect(await listed({ deployed: true })).toBe(0)
+    expect(await listed({ environment })).toBe(0)
     await deploy(api, environment)
     expect(await statusOf(api)).toBe('DEPLOYED')
-  })
-
-  test('where the API is not deployed changes nothing', async () => {
-    const api = await createApi()
-    const { environment } = await deploy(api)
     ;(await admin.delete(path(uuid(), api))).is(202, 404, 409)
-    await eventually(async () => expect(await environmentsOf(api)).toEqual([environment]))
+    expect(await environmentsOf(api)).toEqual([environment])
   })
 })
 
@@ -139,18 +117,6 @@ describe('cancelling a deployment', () => {
   })
 })
 
-describe('the filters by deployment', () => {
-  test('include an API as soon as it is deployed', async () => {
-    const api = await createApi()
-    const listed = async (query: object) => (await listApis({ name: api.name, ...query })).totalElements
-    expect(await listed({ deployed: true })).toBe(0)
-    const { environment } = await deploy(api)
-    expect(await listed({ deployed: true })).toBe(1)
-    expect(await listed({ environment })).toBe(1)
-    expect(await listed({ environment: uuid() })).toBe(0)
-  })
-})
-
 describe('deleting a deployed API', () => {
   test('with undeploy=true undeploys it everywhere and deletes it', async () => {
     const api = await createApi()
@@ -160,20 +126,15 @@ describe('deleting a deployed API', () => {
     for (const environment of environments) expect((await listApis({ environment })).totalElements).toBe(0)
   })
 
-  test('without undeploy also deletes it', async () => {
+  test('without undeploy also deletes it, and an update before keeps its deployments', async () => {
     const api = await createApi()
     const { environment } = await deploy(api)
+    ;(await admin.put(`/apis/${api.id}`, apiFields({ name: api.name, status: 'INACTIVE' }))).is(200)
+    expect(await statusOf(api)).toBe('DEPLOYED')
+    expect(await environmentsOf(api)).toEqual([environment])
     ;(await admin.delete(`/apis/${api.id}`)).is(204)
     ;(await admin.get(`/apis/${api.id}`)).refused(404)
     expect((await listApis({ environment })).totalElements).toBe(0)
     ;(await admin.put(path(environment, api))).refused(404)
   })
-})
-
-test('updating an API keeps its deployments', async () => {
-  const api = await createApi()
-  const { environment } = await deploy(api)
-  ;(await admin.put(`/apis/${api.id}`, apiFields({ name: api.name, status: 'INACTIVE' }))).is(200)
-  expect(await statusOf(api)).toBe('DEPLOYED')
-  expect(await environmentsOf(api)).toEqual([environment])
 })

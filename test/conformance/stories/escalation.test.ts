@@ -4,11 +4,10 @@ import {
   anonymous,
   cleanUp,
   createToken,
-  createUser,
-  loggedIn,
   logIn,
   PASSWORD,
   scopedTo,
+  shared,
   unique,
   withToken,
 } from '../src/gantry.ts'
@@ -26,30 +25,24 @@ const fields = (changes: object = {}) => ({
 })
 
 describe('an access token with the scopes to write users, and no others', () => {
-  test.for(ADMINISTRATORS)('cannot create a user of role %s', async role => {
-    const client = await scopedTo('USER_READ', 'USER_WRITE')
-    const sent = fields({ role })
-    ;(await client.post('/users', sent)).refused(403, 'scope-missing')
-    ;(await logIn(sent.username)).refused(401)
-  })
-
-  test('cannot make a user an administrator', async () => {
-    const client = await scopedTo('USER_READ', 'USER_WRITE')
-    const user = await createUser({ role: 'USER' })
-    for (const role of ADMINISTRATORS)
-      (await client.put(`/users/${user.id}`, { ...user, role })).refused(403, 'scope-missing')
-    expect((await client.get(`/users/${user.id}`)).as<User>(200)).toEqual(user)
-  })
-
-  test.for(ADMINISTRATORS)('cannot set the password of an %s, nor delete it', async role => {
-    const client = await scopedTo('USER_READ', 'USER_WRITE')
-    const user = await createUser({ role })
-    const set = { ...user, password: 'chosen by the token' }
-    ;(await client.put(`/users/${user.id}`, set)).refused(403, 'scope-missing')
-    ;(await client.delete(`/users/${user.id}`)).refused(403, 'scope-missing')
-    ;(await logIn(user.username, set.password)).refused(401)
-    ;(await logIn(user.username)).is(200)
-  })
+  test.for(ADMINISTRATORS)(
+    'cannot create an %s, set their password, delete them, or grant the role',
+    async role => {
+      const client = await scopedTo('USER_READ', 'USER_WRITE')
+      const sent = fields({ role })
+      ;(await client.post('/users', sent)).refused(403, 'scope-missing')
+      ;(await logIn(sent.username)).refused(401)
+      const { user, password } = shared(role)
+      const set = { ...user, password: 'chosen by the token' }
+      ;(await client.put(`/users/${user.id}`, set)).refused(403, 'scope-missing')
+      ;(await client.delete(`/users/${user.id}`)).refused(403, 'scope-missing')
+      ;(await logIn(user.username, set.password)).refused(401)
+      ;(await logIn(user.username, password)).is(200)
+      const { user: other } = shared('USER')
+      ;(await client.put(`/users/${other.id}`, { ...other, role })).refused(403, 'scope-missing')
+      expect((await client.get(`/users/${other.id}`)).as<User>(200)).toEqual(other)
+    },
+  )
 
   test('can still manage other users', async () => {
     const client = await scopedTo('USER_READ', 'USER_WRITE')
@@ -80,10 +73,10 @@ describe('an access token', () => {
   })
 
   test('does not get the response to another credential of its user under the same Idempotency-Key', async () => {
-    const client = await loggedIn(await createUser({ role: 'ADMIN' }))
+    const { client } = shared('ADMIN')
     const { token } = await createToken(client, ['ACCESS_TOKEN_MANAGE'])
     const body = { name: 'wide', scopes: ['ACCESS_TOKEN_MANAGE', 'API_WRITE'] }
-    const keyed = { headers: { 'idempotency-key': 'easily-guessed' } }
+    const keyed = { headers: { 'idempotency-key': unique('easily-guessed') } }
     ;(await client.post('/accessTokens', body, keyed)).is(201)
     ;(await withToken(token).post('/accessTokens', body, keyed)).refused(403, 'scopes-exceeded')
   })

@@ -42,7 +42,15 @@ describe('logging in', () => {
     expect(claims.exp - claims.iat).toBe(3600)
     expect(isSignedBy(jwks, token)).toBe(true)
     expect(isSignedBy(jwks, tamper(token, { role: 'GLOBAL_ADMIN' }))).toBe(false)
-    for (const key of jwks.keys) expect(key).not.toHaveProperty('d')
+    for (const key of jwks.keys) {
+      expect(key).toMatchObject({
+        kty: 'OKP',
+        crv: 'Ed25519',
+        kid: expect.any(String),
+        x: expect.any(String),
+      })
+      expect(key).not.toHaveProperty('d')
+    }
   })
 
   test('works for the administrator', async () => {

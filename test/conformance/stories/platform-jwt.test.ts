@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, inject, test } from 'vitest'
-import { admin, createUser, uuid, withToken } from '../src/gantry.ts'
+import { createUser, shared, uuid, withToken } from '../src/gantry.ts'
 import { makeJwt } from '../src/jwt.ts'
 
 const platform = inject('platformJwt')
@@ -23,29 +23,26 @@ describe.skipIf(!platform)(
     })
     const ask = (token: string) => withToken(token).get('/apis', { size: 1 })
 
-    test('authenticates the user named in its claim, with the scopes of the role', async () => {
-      const { username } = await createUser({ role: 'USER' })
-      const client = withToken(makeJwt(claims(username), privateKey))
-      ;(await client.get('/apis', { size: 1 })).is(200)
-      ;(await client.get('/users', { size: 1 })).refused(403)
+    test('authenticates the user named in its claim, with the scopes of the role, also with single sign-on', async () => {
+      const sso = await createUser({ role: 'USER', sso: true })
+      for (const { username } of [shared('USER').user, sso]) {
+        const client = withToken(makeJwt(claims(username), privateKey))
+        ;(await client.get('/apis', { size: 1 })).is(200)
+        ;(await client.get('/users', { size: 1 })).refused(403)
+      }
     })
 
     test('does not get a secret again that another JWT of its user got under the same Idempotency-Key', async () => {
-      const { username } = await createUser({ role: 'ADMIN' })
+      const { username } = shared('ADMIN').user
       const [one, other] = [makeJwt(claims(username), privateKey), makeJwt(claims(username), privateKey)]
       const body = { name: 'of the platform', scopes: ['API_READ'] }
+      const keyed = { headers: { 'idempotency-key': uuid() } }
       const ask = async (token: string) =>
-        (await withToken(token).post('/accessTokens', body, { headers: { 'idempotency-key': 'k' } })).is(201)
-          .json
+        (await withToken(token).post('/accessTokens', body, keyed)).is(201).json
       const first = await ask(one)
       expect(first).toMatchObject({ token: expect.stringMatching(/^pat_/) })
       expect(await ask(other)).toEqual({ ...(first as object), token: null, secretWithheld: true })
       expect(await ask(one)).toEqual(first)
-    })
-
-    test('authenticates a single sign-on user, who cannot log in with a password', async () => {
-      const { username } = await createUser({ role: 'USER', sso: true })
-      ;(await ask(makeJwt(claims(username), privateKey))).is(200)
     })
 
     test.for<[string, () => object]>([
@@ -61,7 +58,7 @@ describe.skipIf(!platform)(
       ['without the claim', () => ({ [userClaim]: undefined })],
       ['of a user who does not exist', () => ({ [userClaim]: uuid() })],
     ])('%s is refused', async ([, changes]) => {
-      const { username } = await createUser({ role: 'USER' })
+      const { username } = shared('USER').user
       ;(await ask(makeJwt(claims(username, changes()), privateKey))).refused(401)
     })
 
@@ -71,7 +68,7 @@ describe.skipIf(!platform)(
     })
 
     test('is refused when unsigned or signed with another key', async () => {
-      const { username } = await createUser({ role: 'USER' })
+      const { username } = shared('USER').user
       const stranger = generateKeyPairSync('rsa', {
         modulusLength: 2048,
         publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -82,7 +79,3 @@ describe.skipIf(!platform)(
     })
   },
 )
-
-test('the administrator of the suite does not need it', async () => {
-  expect((await admin.get('/apis', { size: 1 })).status).toBe(200)
-})

@@ -2,73 +2,45 @@ import { OPERATIONS } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { service } from '../src/gantry.ts'
 
-/** Scope that each operation requires, by method and path with unnamed placeholders. */
-const REQUIRED: Record<string, string> = {
-  'POST /login': 'public',
-  'POST /logout': 'authenticated',
-  'GET /session': 'authenticated',
-  'GET /apis': 'API_READ',
-  'GET /apis/facets': 'API_READ',
-  'POST /apis': 'API_WRITE',
-  'GET /apis/{}': 'API_READ',
-  'PUT /apis/{}': 'API_WRITE',
-  'DELETE /apis/{}': 'API_WRITE',
-  'POST /apis/{}/restore': 'API_WRITE',
-  'GET /apis/{}/history': 'API_READ',
-  'GET /apis/{}/versions/{}/history': 'API_READ',
-  'GET /webhooks/{}/history': 'WEBHOOKS_READ',
-  'GET /apis/{}/image': 'API_READ',
-  'PUT /apis/{}/image': 'API_WRITE',
-  'DELETE /apis/{}/image': 'API_WRITE',
-  'GET /apis/{}/versions': 'API_READ',
-  'POST /apis/{}/versions': 'API_WRITE',
-  'GET /apis/{}/versions/{}': 'API_READ',
-  'PUT /apis/{}/versions/{}': 'API_WRITE',
-  'DELETE /apis/{}/versions/{}': 'API_WRITE',
-  'PUT /environments/{}/apis/{}': 'API_WRITE',
-  'DELETE /environments/{}/apis/{}': 'API_WRITE',
-  'POST /environments/{}/apis/{}/cancel': 'API_WRITE',
-  'POST /accessTokens': 'ACCESS_TOKEN_MANAGE',
-  'GET /accessTokens': 'ACCESS_TOKEN_MANAGE',
-  'GET /accessTokens/{}': 'ACCESS_TOKEN_MANAGE',
-  'DELETE /accessTokens/{}': 'ACCESS_TOKEN_MANAGE',
-  'GET /users': 'USER_READ',
-  'POST /users': 'USER_WRITE',
-  'GET /users/{}': 'USER_READ',
-  'PUT /users/{}': 'USER_WRITE',
-  'DELETE /users/{}': 'USER_WRITE',
-  'POST /users/{}/unlock': 'USER_WRITE',
-  'POST /users/{}/erase': 'USER_WRITE',
-  'GET /webhooks': 'WEBHOOKS_READ',
-  'POST /webhooks': 'WEBHOOKS_WRITE',
-  'GET /webhooks/{}': 'WEBHOOKS_READ',
-  'PUT /webhooks/{}': 'WEBHOOKS_WRITE',
-  'DELETE /webhooks/{}': 'WEBHOOKS_WRITE',
-  'GET /webhooks/eventTypes': 'WEBHOOKS_READ',
-  'POST /webhooks/{}/rotateSecret': 'WEBHOOKS_WRITE',
-  'POST /webhooks/{}/test': 'WEBHOOKS_WRITE',
-  'POST /webhooks/{}/recover': 'WEBHOOKS_WRITE',
-  'GET /webhooks/{}/recoveries': 'WEBHOOKS_READ',
-  'GET /webhooks/{}/recoveries/{}': 'WEBHOOKS_READ',
-  'POST /webhooks/{}/recoveries/{}/cancel': 'WEBHOOKS_WRITE',
-  'GET /webhooks/{}/requests': 'WEBHOOKS_READ',
-  'GET /webhooks/{}/requests/{}': 'WEBHOOKS_READ',
-  'GET /webhooks/requests': 'WEBHOOKS_READ',
-  'POST /webhooks/requests/{}/retry': 'WEBHOOKS_WRITE',
-  'POST /webhooks/requests/{}/cancel': 'WEBHOOKS_WRITE',
-  'GET /events': 'AUDIT_LOG_READ',
-  'POST /events': 'CONFIGURATION_WRITE',
-  'GET /events/schemas': 'public',
-  'GET /events/schemas/{}/{}': 'public',
-  'GET /auditLog': 'AUDIT_LOG_READ',
-  'GET /auditLog/proofs': 'AUDIT_LOG_READ',
-  'GET /auditLog/export': 'AUDIT_LOG_READ',
-  'GET /system': 'CONFIGURATION_READ',
-  'GET /signingKeys': 'CONFIGURATION_READ',
-  'GET /readModels': 'CONFIGURATION_READ',
-  'POST /readModels/{}/rebuild': 'CONFIGURATION_WRITE',
-  'POST /readModels/{}/cancel': 'CONFIGURATION_WRITE',
+/** The operations that require each scope, by method and path with unnamed placeholders. */
+const OPERATIONS_OF = {
+  public: `
+    POST /login, GET /events/schemas, GET /events/schemas/{}/{}`,
+  authenticated: `
+    POST /logout, GET /session`,
+  API_READ: `
+    GET /apis, GET /apis/facets, GET /apis/{}, GET /apis/{}/history, GET /apis/{}/versions/{}/history,
+    GET /apis/{}/image, GET /apis/{}/versions, GET /apis/{}/versions/{}`,
+  API_WRITE: `
+    POST /apis, PUT /apis/{}, DELETE /apis/{}, POST /apis/{}/restore, PUT /apis/{}/image,
+    DELETE /apis/{}/image, POST /apis/{}/versions, PUT /apis/{}/versions/{}, DELETE /apis/{}/versions/{},
+    PUT /environments/{}/apis/{}, DELETE /environments/{}/apis/{}, POST /environments/{}/apis/{}/cancel`,
+  WEBHOOKS_READ: `
+    GET /webhooks/{}/history, GET /webhooks, GET /webhooks/{}, GET /webhooks/eventTypes,
+    GET /webhooks/{}/recoveries, GET /webhooks/{}/recoveries/{}, GET /webhooks/{}/requests,
+    GET /webhooks/{}/requests/{}, GET /webhooks/requests`,
+  ACCESS_TOKEN_MANAGE: `
+    POST /accessTokens, GET /accessTokens, GET /accessTokens/{}, DELETE /accessTokens/{}`,
+  USER_READ: `
+    GET /users, GET /users/{}`,
+  USER_WRITE: `
+    POST /users, PUT /users/{}, DELETE /users/{}, POST /users/{}/unlock, POST /users/{}/erase`,
+  WEBHOOKS_WRITE: `
+    POST /webhooks, PUT /webhooks/{}, DELETE /webhooks/{}, POST /webhooks/{}/rotateSecret,
+    POST /webhooks/{}/test, POST /webhooks/{}/recover, POST /webhooks/{}/recoveries/{}/cancel,
+    POST /webhooks/requests/{}/retry, POST /webhooks/requests/{}/cancel`,
+  AUDIT_LOG_READ: `
+    GET /events, GET /auditLog, GET /auditLog/proofs, GET /auditLog/export`,
+  CONFIGURATION_WRITE: `
+    POST /events, POST /readModels/{}/rebuild, POST /readModels/{}/cancel`,
+  CONFIGURATION_READ: `
+    GET /system, GET /signingKeys, GET /readModels`,
 }
+const REQUIRED = Object.fromEntries(
+  Object.entries(OPERATIONS_OF).flatMap(([scope, operations]) =>
+    operations.split(',').map(operation => [operation.trim(), scope]),
+  ),
+)
 const { operations } = service.contract
 const nameless = (key: string) => key.replaceAll(/\{[^}]+\}/g, '{}')
 

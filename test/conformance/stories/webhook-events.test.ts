@@ -13,7 +13,7 @@ import {
 import { form, png } from '../src/images.ts'
 import { type Inbox, verify } from '../src/receiver.ts'
 import { faultsAgainst } from '../src/schema.ts'
-import { subscribe } from '../src/webhooks.ts'
+import { eventCatalogue, subscribe } from '../src/webhooks.ts'
 
 const arrivalOf = (inbox: Inbox, type: string) =>
   eventually(() => {
@@ -22,31 +22,13 @@ const arrivalOf = (inbox: Inbox, type: string) =>
     return arrived
   })
 
-/** The entries of the catalog of event types, with JSON Schemas of the payloads. */
-const catalogue = async () => {
-  const answer = (await admin.get('/webhooks/eventTypes')).is(200)
-  return (
-    Array.isArray(answer.json) ? answer.json : (answer.json as { content: unknown[] }).content
-  ) as Record<string, unknown>[]
-}
-
 test('every change of an API arrives as an event that matches its schema in the catalog', async () => {
-  const entries = await catalogue()
+  const entries = await eventCatalogue()
   const api = await createApi()
-  const changes = [
-    'API_CREATED',
-    'API_UPDATED',
-    'API_DELETED',
-    'API_DEPLOYED',
-    'API_UNDEPLOYED',
-    'API_VERSION_CREATED',
-    'API_VERSION_UPDATED',
-    'API_VERSION_DELETED',
-    'API_IMAGE_UPDATED',
-    'API_IMAGE_DELETED',
-    'PRODUCT_API_ADDED',
-    'PRODUCT_API_REMOVED',
-  ]
+  const changes =
+    'API_UPDATED API_DELETED API_DEPLOYED API_UNDEPLOYED API_VERSION_CREATED API_VERSION_UPDATED API_VERSION_DELETED API_IMAGE_UPDATED API_IMAGE_DELETED PRODUCT_API_ADDED PRODUCT_API_REMOVED'.split(
+      ' ',
+    )
   const { inbox, secret } = await subscribe(changes, { about: api.id })
 
   const path = `/apis/${api.id}`
@@ -65,19 +47,15 @@ test('every change of an API arrives as an event that matches its schema in the 
   expect(undeployed.body).toContain(environment)
   ;(await admin.delete(path)).is(204)
 
-  for (const type of changes.filter(type => type !== 'API_CREATED')) {
+  for (const type of changes) {
     const arrived = await arrivalOf(inbox, type)
     expect(() => verify(secret, arrived)).not.toThrow()
     expect(arrived.body).toContain(api.id)
-    const entry = entries.find(candidate => Object.values(candidate).includes(type))
+    const entry = entries.find(({ name }) => name === type)
     expect(faultsAgainst(entry?.schema, arrived.payload), type).toEqual([])
   }
   expect((await arrivalOf(inbox, 'API_UPDATED')).body).toContain('Changed')
   expect((await arrivalOf(inbox, 'API_DEPLOYED')).body).toContain(environment)
-})
-
-test('the examples of the catalog match its schemas', async () => {
-  for (const { schema, example } of await catalogue()) expect(faultsAgainst(schema, example)).toEqual([])
 })
 
 test('API_CREATED carries the fields of the new API', async () => {
