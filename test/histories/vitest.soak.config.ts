@@ -1,6 +1,6 @@
 import type { ViteUserConfig } from 'vitest/config'
 import { reportTo } from '../../vitest.config.ts'
-import tests from './vitest.config.ts'
+import tests from './vitest.journeys.config.ts'
 
 const { test, ...config }: ViteUserConfig = tests
 

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig, mergeConfig } from 'vitest/config'
-import everywhere from '../../vitest.config.ts'
+import journeys from '../../vitest.journeys.config.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 export default mergeConfig(
-  everywhere,
+  journeys,
   defineConfig({
     resolve: {
       alias: [
@@ -14,6 +14,5 @@ export default mergeConfig(
         { find: /^lru-cache$/, replacement: here('src/small-lru-cache.ts') },
       ],
     },
-    test: { testTimeout: 180_000 },
   }),
 )

@@ -4,7 +4,7 @@ import { play, type Step } from './src/history.ts'
 import { NO_SNAPSHOTS } from './src/replica.ts'
 import { shelf } from './src/services/shelf.ts'
 
-testHistories(shelf, 100)
+testHistories(shelf, 40)
 
 test('a process that is paused until tombstones are deleted restores no removed document', async () => {
   const ask = (replica: number, kind: string, name: number): Step[] => [

@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { identity } from './src/services/identity.ts'
 
-testHistories(identity, 100)
+testHistories(identity, 40)

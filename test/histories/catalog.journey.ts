@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { catalog } from './src/services/catalog.ts'
 
-testHistories(catalog, 100)
+testHistories(catalog, 40)

@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { notifier } from './src/services/notifier.ts'
 
-testHistories(notifier, 100)
+testHistories(notifier, 40)
