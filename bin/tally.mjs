@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * @typedef {{ fullName: string, status: string, failureMessages?: string[], meta?: { skipped?: string } }} Test
+ * @typedef {{ fullName: string, status: string, failureMessages?: string[], meta?: { skipped?: string, engine?: string } }} Test
  * @typedef {{ name: string, status: string, message?: string, startTime?: number, endTime?: number, assertionResults: Test[] }} TestFile
  * @typedef {{ testResults: TestFile[] }} Report the output of vitest's json reporter
- * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, slow: { path: string, seconds: number }[], silent: string[] }} Count
+ * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, engines: Map<string, Set<string>>, slow: { path: string, seconds: number }[], silent: string[] }} Count
  *   `failures` are the names of the failed tests with the first line of the reason, `reasons` the number of skipped tests
- *   by file and reason, `slow` the files with their duration, the slowest first, `silent` the workspaces where no test was
+ *   by file and reason, `engines` the servers, real or stand-ins, on which the tests of a file ran, `slow` the files with their duration, the slowest first, `silent` the workspaces where no test was
  *   run
  */
 
@@ -44,7 +44,16 @@ export function forgetResults(root, tasks = counted) {
  */
 export function countTests(root, tasks = counted) {
   /** @type {Count} */
-  const count = { passed: 0, failed: 0, skipped: 0, failures: [], reasons: new Map(), slow: [], silent: [] }
+  const count = {
+    passed: 0,
+    failed: 0,
+    skipped: 0,
+    failures: [],
+    reasons: new Map(),
+    engines: new Map(),
+    slow: [],
+    silent: [],
+  }
   for (const folder of workspaces(root)) {
     for (const task of tasks) {
       const report = reportOf(resultsFile(join(root, folder), task))
@@ -71,6 +80,8 @@ function addReport(count, folder, report) {
     const failed = file.assertionResults.filter(test => test.status === 'failed')
     const passed = file.assertionResults.filter(test => test.status === 'passed')
     const skipped = file.assertionResults.filter(test => !failed.includes(test) && !passed.includes(test))
+    for (const { meta } of [...passed, ...failed])
+      if (meta?.engine) count.engines.set(path, (count.engines.get(path) ?? new Set()).add(meta.engine))
     count.passed += passed.length
     count.skipped += skipped.length
     count.failed += failed.length
@@ -101,7 +112,7 @@ function reasonOf({ failureMessages: [message] = [] }) {
 const NAMED = 8
 
 /**
- * Describes the count for people: the slowest files, the reasons of skipped tests, the failed tests, and the count.
+ * Describes the count for people: the slowest files, the servers, the reasons of skipped tests, the failed tests, and the count.
  * @param {Count} count
  * @param {object} run
  * @param {boolean} run.succeeded whether everything succeeded, including checks
@@ -110,6 +121,7 @@ const NAMED = 8
  */
 export function describeCount(count, { succeeded, all }) {
   const lines = count.slow.slice(0, NAMED).map(({ path, seconds }) => `SLOW ${seconds.toFixed(1)} s ${path}`)
+  for (const [path, engines] of count.engines) lines.push(`RAN ${path} on ${[...engines].join('; ')}`)
   lines.push(...[...count.reasons].map(([reason, number]) => `SKIPPED ${number} of ${reason}`))
   lines.push(...count.failures.map(failure => `FAILED ${failure}`))
   if (!succeeded && all && count.silent.length > 0)

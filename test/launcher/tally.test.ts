@@ -35,6 +35,7 @@ function tested() {
           {
             fullName: 'story 1',
             status: 'failed',
+            meta: { engine: 'a real press' },
             failureMessages: ['Error: \u001B[31mno ink\u001B[39m\n  at write'],
           },
           { fullName: 'story 2', status: 'skipped', meta: { skipped: 'needs ink' } },
@@ -67,6 +68,7 @@ describe('the count of tests', () => {
         ['packages/ledger/src/page.test.ts: no reason is given', 1],
         ['packages/ledger/journeys/far.journey.ts: needs ink', 2],
       ]),
+      engines: new Map([['packages/ledger/journeys/far.journey.ts', new Set(['a real press'])]]),
       slow: [
         { path: 'packages/ledger/journeys/far.journey.ts', seconds: 3 },
         { path: 'packages/ledger/src/book.test.ts', seconds: 0.5 },
@@ -92,8 +94,23 @@ describe('the count of tests', () => {
     ])
   })
 
+  test('names the servers that the tests ran on', () => {
+    expect(describeCount(countTests(tested(), ['journeys']), { succeeded: false, all: false })).toContain(
+      'RAN packages/ledger/journeys/far.journey.ts on a real press',
+    )
+  })
+
   test('does not report a failed check as a success', () => {
-    const count = { passed: 5, failed: 0, skipped: 0, failures: [], reasons: new Map(), slow: [], silent: [] }
+    const count = {
+      passed: 5,
+      failed: 0,
+      skipped: 0,
+      failures: [],
+      reasons: new Map(),
+      engines: new Map(),
+      slow: [],
+      silent: [],
+    }
 
     expect(describeCount(count, { succeeded: false, all: true })).toEqual([
       'Not everything succeeded: what failed is named above.',

@@ -98,8 +98,8 @@ async function coverageOf(service: ServiceProcess) {
   const call = async (method: string, params = {}) => {
     const answered = once(socket, 'message')
     socket.send(JSON.stringify({ id: ++id, method, params }))
-    const [{ data }] = (await answered) as [MessageEvent<string>]
-    return (JSON.parse(data) as { result: { result?: Script[] } }).result
+    const [{ data }] = (await answered) as [{ data: string }]
+    return (JSON.parse(data) as { result: { result?: readonly Script[] } }).result
   }
   await call('Profiler.enable')
   await call('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
