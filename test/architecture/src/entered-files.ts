@@ -116,6 +116,6 @@ const wasCalled = (functions: Script['functions']) =>
   functions.some(({ ranges }) => ranges.some(({ count }) => count > 0))
 
 if (import.meta.main) {
-  for (const [way, files] of Object.entries(await enteredFiles()))
+  for (const [way, files] of Object.entries({ ...(await enteredFiles()) }))
     console.log(`${way}: ${files.length} files\n${files.map(path => `  ${path}`).join('\n')}`)
 }
