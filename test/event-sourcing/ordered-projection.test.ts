@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { NO_STREAM, type OrderedProjection, Projector, requestRebuild } from '@gantry/event-sourcing'
 import { defineCollection, type ReadModels } from '@gantry/read-models'
-import { beforeEach, expect, test, vi } from 'vitest'
-import { event, reachesHead, silent, useStores } from './support.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { event, eventually, reachesHead, silent, useStores } from './support.ts'
 
 interface Place {
   id: string
@@ -84,7 +84,7 @@ test('documents depend on all events before, also after restarts and after a reb
 
   await requestRebuild('test.ordered', stores.readModels, randomUUID())
   await append(100)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await caughtUp(projector)
     await expectAllInOrder()
   })
@@ -126,7 +126,7 @@ test('a holder that was paused continues without harm while another one has proj
     },
   })
   const first = project(pausing, 'first')
-  await vi.waitFor(() => expect(paused).toBeDefined())
+  await eventually(() => expect(paused).toBeDefined())
   const name = 'test.ordered test.places@1 test.ordered.held@1'
   const lease = await stores.readModels.leases.acquire(name, 'first', 5_000)
   if (!lease) throw new Error('the lease has another name')

@@ -18,6 +18,7 @@ import {
   close,
   count,
   counters,
+  eventually,
   projectCounter,
   reachesHead,
   ready,
@@ -146,7 +147,7 @@ describe('the projector', () => {
     await ready(started)
     await stores.readModels.drop(counters)
     await stores.readModels.checkpoints.clear(KEY)
-    await vi.waitFor(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]))
+    await eventually(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]))
   })
 
   test('is not ready while its read models are missing', async () => {
@@ -164,7 +165,7 @@ describe('the projector', () => {
     gate = promise
     await stores.readModels.drop(counters)
     for (const name of [KEY, `${KEY}.rebuild.done`]) await stores.readModels.checkpoints.clear(name)
-    await vi.waitFor(() => expect(started.caughtUp).toBe(false))
+    await eventually(() => expect(started.caughtUp).toBe(false))
     open()
     await ready(started)
     expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }])
@@ -192,8 +193,7 @@ describe('the projector', () => {
     expect(await stores.readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 1 } })
 
     await counter().execute('a', count(2))
-    const head = await stores.eventStore.head()
-    expect([await old.reached(head, 10_000), await rebuilt.reached(head, 10_000)]).toEqual([true, true])
+    for (const projector of [old, rebuilt]) await reachesHead(projector, stores)
     expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 1 }])
     expect(await stores.readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 3 } })
   })

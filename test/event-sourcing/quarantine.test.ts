@@ -16,12 +16,13 @@ import {
   requestRetry,
 } from '@gantry/event-sourcing'
 import { DocumentTooLarge, type ReadModels } from '@gantry/read-models'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import {
   add,
   behind,
   double,
   event,
+  eventually,
   items,
   type ListCommand,
   type ListEvent,
@@ -191,7 +192,7 @@ describe('an event of an unknown type', () => {
     ])
     await old.stop()
     const newer = nextRelease().start()
-    await vi.waitFor(async () => expect(await heldNow()).toEqual([]))
+    await eventually(async () => expect(await heldNow()).toEqual([]))
     await reachedHead(newer)
     expect(await documents()).toEqual({ v1: 60, v2: 7, w1: 50 })
     expect(await documents()).toEqual(await rebuilt())
@@ -290,7 +291,7 @@ describe('an event that throws while it is folded', () => {
     await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
     await reachedHead(release({ broken: 'bad' }).start())
     const done = await requestRetry(NAME, stores.readModels, { id: randomUUID() })
-    await vi.waitFor(async () => expect(await done()).toBe(true))
+    await eventually(async () => expect(await done()).toBe(true))
     expect(await heldNow()).toHaveLength(1)
     expect(errors).toHaveLength(1)
   })
@@ -307,7 +308,7 @@ describe('an event that throws while it is folded', () => {
     await broken.stop()
     const mended = release()
     await reachedHead(mended.start())
-    await vi.waitFor(async () => expect(await heldNow()).toEqual([]))
+    await eventually(async () => expect(await heldNow()).toEqual([]))
     expect(await documents()).toEqual({ v1: 1, bad: 2, v3: 3 })
     await mended.run('a', add('v4', 4))
     expect(await documents()).toMatchObject({ v4: 4 })
@@ -338,7 +339,7 @@ describe('an event that throws while it is folded', () => {
       },
     ]
     // The projector tries the stream again at its start: until the store refuses the document, the record is gone.
-    await vi.waitFor(async () => expect(await heldNow()).toMatchObject(quarantined))
+    await eventually(async () => expect(await heldNow()).toMatchObject(quarantined))
   })
 
   test('that throws in a projection of single events quarantines its stream for that projector', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import {
   aggregate,
   cancelRebuild,
@@ -36,7 +36,9 @@ import {
   count,
   counters,
   event,
+  eventually,
   projectCounter,
+  reachesHead,
   ready,
   rebuild,
   silent,
@@ -45,7 +47,6 @@ import {
 
 const NAME = 'test.projector'
 const KEY = projectorKey({ name: NAME, collections: [counters] })
-const soon = { interval: 5 }
 
 const stores = useStores()
 
@@ -139,21 +140,21 @@ describe('a rebuild', () => {
     await ready(started(replica({ readModels: shared(), eventStore })))
     gate.close()
     const done = await requestRebuild(NAME, stores.readModels, randomUUID())
-    await vi.waitFor(async () => expect((await generations()).written).toHaveLength(2), soon)
+    await eventually(async () => expect((await generations()).written).toHaveLength(2))
     // The replicas do not know yet that there is another generation.
     await one.execute('b', count(1))
     await other.execute('a', count(1))
-    await setTimeout(KNOWN_FOR_MS)
+    await vi.advanceTimersByTimeAsync(KNOWN_FOR_MS)
     await one.execute('c', count(1))
     await other.execute('b', count(1))
     expect(await documents()).toEqual({ a: 2, b: 2, c: 1, stranger: 7 })
     gate.open()
-    await vi.waitFor(async () => expect((await generations()).live).toBeGreaterThan(0), soon)
+    await eventually(async () => expect((await generations()).live).toBeGreaterThan(0))
     await Promise.all([one.execute('d', count(1)), other.execute('c', count(1))])
     for (const readModels of [stores.readModels, ...processes])
       expect(await documents(readModels)).toMatchObject({ a: 2, b: 2, c: 2, d: 1 })
-    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
-    await vi.waitFor(async () => expect((await generations()).dropped).toEqual([]), soon)
+    await eventually(async () => expect(await done()).toBe(true))
+    await eventually(async () => expect((await generations()).dropped).toEqual([]))
     const former = stores.readModels.collection({ ...counters, generation: 0 })
     expect(await former.count({})).toBe(0)
     for (const readModels of [stores.readModels, ...processes])
@@ -168,11 +169,11 @@ describe('a rebuild', () => {
     await collection().put({ id: 'stranger', count: 7 }, 5)
     gate.close()
     const done = await requestRebuild(NAME, stores.readModels, 'cancelled')
-    await vi.waitFor(async () => expect((await generations()).written).toHaveLength(2), soon)
+    await eventually(async () => expect((await generations()).written).toHaveLength(2))
     expect(await pendingRebuild(NAME, stores.readModels)).toBe('cancelled')
     await cancelRebuild(NAME, stores.readModels, 'cancelled')
     expect(await pendingRebuild(NAME, stores.readModels)).toBeUndefined()
-    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    await eventually(async () => expect(await done()).toBe(true))
     gate.open()
     expect(await generations()).toMatchObject({ live: 0, written: [0] })
     await live.execute('a', count(1))
@@ -201,7 +202,7 @@ describe('a rebuild', () => {
     await cancelRebuild(NAME, stores.readModels, 'cancelled')
     expect(await done()).toBe(false)
     projector()
-    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    await eventually(async () => expect(await done()).toBe(true))
     const [record] = await listReadModels(stores.readModels)
     expect(record).toMatchObject({ build: null, lastBuild: { outcome: 'CANCELLED' } })
   })
@@ -220,12 +221,12 @@ describe('a rebuild', () => {
     })
     await ready(started({ projector: next }))
     await rebuilt()
-    await vi.waitFor(async () => expect((await generations()).live).toBeGreaterThan(0), soon)
-    await vi.waitFor(async () => {
+    await eventually(async () => expect((await generations()).live).toBeGreaterThan(0))
+    await eventually(async () => {
       const records = await listReadModels(readModels)
       expect(records).toMatchObject([{ name: NAME, build: null, lastBuild: { outcome: 'COMPLETED' } }])
       expect(records[0]?.collections).toContain('test.counters@2')
-    }, soon)
+    })
   })
 
   test('is shown by states that open each generation of the held streams once', async () => {
@@ -244,7 +245,7 @@ describe('a rebuild', () => {
     expect(await states(['another.projector'])).toEqual([])
     expect(opened.size).toBe(1)
     await rebuilt()
-    await vi.waitFor(async () => expect((await states())[0]?.lastRebuild).not.toBeNull(), soon)
+    await eventually(async () => expect((await states())[0]?.lastRebuild).not.toBeNull())
     await states()
     expect(opened.size).toBe(2)
   })
@@ -305,10 +306,10 @@ describe('a rebuild', () => {
       })
       const one = projector(withGenerations(mortal, AT_ONCE), { holder: 'one' })
       const isOver = async () => (await done()) && (await generations()).dropped.length === 0
-      await vi.waitFor(async () => expect(died || (await isOver())).toBe(true), soon)
+      await eventually(async () => expect(died || (await isOver())).toBe(true))
       await stores.readModels.leases.acquire(KEY, 'one', 1)
       const two = projector(stores.readModels, { holder: 'two' })
-      await vi.waitFor(async () => expect(await isOver()).toBe(true), soon)
+      await eventually(async () => expect(await isOver()).toBe(true))
       expect(await documents()).toEqual({ a: 1, b: 1 })
       expect((await generations()).written).toHaveLength(1)
       buried.reject(new ReadModelsUnavailable('the process is dead'))
@@ -325,15 +326,15 @@ describe('a rebuild', () => {
     await collection().put({ id: 'stranger', count: 7 }, 0)
     gate.close()
     const first = await requestRebuild(NAME, stores.readModels, 'first')
-    await vi.waitFor(async () => expect((await generations()).written).toHaveLength(2), soon)
+    await eventually(async () => expect((await generations()).written).toHaveLength(2))
     const { written } = await generations()
     const before = ended()
     const second = await requestRebuild(NAME, stores.readModels, 'second')
     // The projector notices the request, and begins its subscriptions again.
-    await vi.waitFor(() => expect(ended()).toBeGreaterThan(before), soon)
+    await eventually(() => expect(ended()).toBeGreaterThan(before))
     expect([await first(), await second()]).toEqual([false, false])
     gate.open()
-    await vi.waitFor(async () => expect([await first(), await second()]).toEqual([true, true]), soon)
+    await eventually(async () => expect([await first(), await second()]).toEqual([true, true]))
     expect(await generations()).toMatchObject({ live: written[1] })
     expect(await documents()).toEqual({ a: 1 })
   })
@@ -377,7 +378,9 @@ describe('a rebuild', () => {
       if (!isSwitch) return checkpoints.save(name, text, lease)
       shown = {}
       await stores.eventStore.append('counter-late', many(1), NO_STREAM)
-      const wasReached = await reader.reached(await stores.eventStore.head(), 500)
+      // The projector of the former generation goes on meanwhile.
+      for (let turn = 0; turn < 100; turn++) await setImmediate()
+      const wasReached = await reader.reached(await stores.eventStore.head(), 0)
       await checkpoints.save(name, text, lease)
       if (wasReached) shown = await documents()
     }
@@ -385,7 +388,7 @@ describe('a rebuild', () => {
     await ready(projector(withGenerations(switching, AT_ONCE)))
     started({ projector: reader })
     await rebuilt()
-    expect(await reader.reached(await stores.eventStore.head(), 5_000)).toBe(true)
+    await reachesHead(reader, stores)
     expect(shown).toEqual({})
     expect(await documents()).toEqual({ a: 1, late: 1 })
   })
@@ -394,10 +397,10 @@ describe('a rebuild', () => {
     await replica().execute('first', count(1))
     await ready(projector())
     const done = await requestRebuild(NAME, stores.readModels, randomUUID())
-    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    await eventually(async () => expect(await done()).toBe(true))
     await stores.readModels.checkpoints.save(`${NAME}.rebuild.done`, `none ${KEY}`)
     expect(await done()).toBe(false)
-    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    await eventually(async () => expect(await done()).toBe(true))
   })
 })
 
@@ -464,14 +467,14 @@ describe('tombstones', () => {
     await first.stop()
     await live.execute('b', count(1))
     const second = projector(forgetful(asked), { holder: 'two', eventStore: behind })
-    await vi.waitFor(() => expect(looks).toBeGreaterThan(30), soon)
+    await eventually(() => expect(looks).toBeGreaterThan(30))
     expect(asked).toEqual([])
     gate.resolve()
-    await vi.waitFor(() => expect(asked).not.toEqual([]), soon)
+    await eventually(() => expect(asked).not.toEqual([]))
     expect(new Set(asked)).toEqual(new Set([300_000]))
     await second.stop()
     projector(forgetful(asked), { holder: 'three' })
-    await vi.waitFor(async () => expect(await collection().latest('a')).toBeUndefined(), soon)
+    await eventually(async () => expect(await collection().latest('a')).toBeUndefined())
     expect(await documents()).toEqual({ b: 2 })
   })
 

@@ -7,7 +7,7 @@ import { relayContract } from '@gantry/event-sourcing/testing'
 import type { Bus, Message } from '@gantry/messaging'
 import { inMemoryBroker } from '@gantry/messaging/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { event, useStores } from './support.ts'
+import { event, eventually, useStores } from './support.ts'
 
 relayContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-relay-'))
@@ -34,9 +34,6 @@ describe('a relay', () => {
   let lines: string[]
   let worker: Worker | undefined
   beforeEach(() => {
-    vi.useFakeTimers({
-      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
-    })
     bus = newBus()
     lines = []
   })
@@ -44,7 +41,6 @@ describe('a relay', () => {
     const stopped = worker?.stop()
     await vi.advanceTimersByTimeAsync(1_000)
     await stopped
-    vi.useRealTimers()
   })
 
   const newBus = () => inMemoryBroker().connect()
@@ -70,18 +66,6 @@ describe('a relay', () => {
     const publication = { streamPrefixes: ['counter-'], publicEvents, subjects: ['events.test.*'] }
     const { eventStore } = stores
     worker = startRelay({ name: 'test.relay', eventStore, readModels, bus, publication, holder: 'one', log })
-  }
-  /** Advances the clock until the assertion holds. */
-  const eventually = async (assertion: () => unknown, withinMs = 20_000) => {
-    for (let ms = 0; ms < withinMs; ms += 20) {
-      try {
-        return await assertion()
-      } catch {
-        await vi.advanceTimersByTimeAsync(20)
-        await new Promise(setImmediate)
-      }
-    }
-    await assertion()
   }
   const on = async (bus: Bus) => {
     const ids: string[] = []

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
 import { sqliteReadModelStore } from '@gantry/embedded'
 import {
@@ -190,7 +190,7 @@ export interface Stores {
   started(projector: Projector): Projector
 }
 
-/** A log in memory and read models in a new folder for each test. */
+/** A log in memory, read models in a new folder, and timers that only `eventually` advances, for each test. */
 export function useStores(): Stores {
   const stores = {} as Stores
   let folder: string
@@ -202,6 +202,9 @@ export function useStores(): Stores {
     return store
   }
   beforeEach(async () => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    })
     folder = await mkdtemp(join(tmpdir(), 'gantry-event-sourcing-'))
     opened = []
     projectors = []
@@ -220,23 +223,38 @@ export function useStores(): Stores {
   })
   afterEach(async () => {
     await Promise.all(projectors.map(projector => projector.stop()))
+    vi.useRealTimers()
     await Promise.all(opened.map(readModels => readModels.close()))
     await rm(folder, { recursive: true })
   })
   return stores
 }
 
+/** Advances the timers until the assertion holds. */
+export async function eventually(assertion: () => unknown, withinMs = 60_000): Promise<void> {
+  for (let ms = 0; ms < withinMs; ms += 20) {
+    try {
+      return void (await assertion())
+    } catch {
+      await vi.advanceTimersByTimeAsync(20)
+      await setImmediate()
+    }
+  }
+  await assertion()
+}
+
 export const ready = (projector: { caughtUp: boolean }) =>
-  vi.waitFor(() => expect(projector.caughtUp).toBe(true), { interval: 5 })
+  eventually(() => expect(projector.caughtUp).toBe(true))
 
 /** Requests a rebuild and waits until it is done. */
 export async function rebuild(projector: string, readModels: ReadModels): Promise<void> {
   const isDone = await requestRebuild(projector, readModels, randomUUID())
-  await vi.waitFor(async () => expect(await isDone()).toBe(true), { interval: 5 })
+  await eventually(async () => expect(await isDone()).toBe(true))
 }
 
 export async function reachesHead(projector: Projector, { eventStore }: Stores): Promise<void> {
-  expect(await projector.reached(await eventStore.head(), 30_000)).toBe(true)
+  const head = await eventStore.head()
+  await eventually(async () => expect(await projector.reached(head, 0)).toBe(true))
 }
 
 /** The same log, with subscriptions that are 20 ms behind. */
