@@ -187,26 +187,15 @@ test('pending deliveries of a deleted webhook are cancelled even if the deleting
   await host.only('CANCELLED')
 })
 
-test('an event that is published while the read models are rebuilt is delivered', async () => {
+test('an event that is published while the read models are missing is delivered once they are rebuilt', async () => {
   const host = await openNotifier()
-  const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  // A long log, so that reading it takes a while.
-  const { url, eventTypes, active } = webhook
-  const facts = Array.from({ length: 1_000 }, (_, n) => ({
-    id: uuid(1_000 + n),
-    type: 'WebhookUpdated',
-    data: { name: 'hook', displayName: `Hook ${n}`, url, active, eventTypes, updatedAt: storyMetadata.now },
-    metadata: { actor: storyMetadata.actor, requestId: 'story', at: storyMetadata.now },
-  }))
-  await host.dependencies.eventStore.append(`webhook-${webhook.id}`, facts, 0)
-  await host.service.stop()
-  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const { readModels } = host.dependencies
   await readModels.drop(webhooks)
   const key = projectorKey(PROJECTED)
   expect(await readModels.checkpoints.get(key)).toBeDefined()
   await readModels.checkpoints.clear(key)
-  await host.kill()
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await receiver.arrivals('/a', 1)
 })
 
