@@ -41,7 +41,7 @@ async function saidOf(environment: Record<string, string>): Promise<string> {
 }
 
 describe('A password in a URL appears neither in the log nor in an error', () => {
-  test.each([
+  test.concurrent.each([
     ['of unavailable backing stores', {}],
     [
       'of unavailable backing stores with TLS',

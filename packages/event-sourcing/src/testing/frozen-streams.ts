@@ -4,7 +4,7 @@ import type { Write } from '@gantry/read-models'
 import { describe, expect, test } from 'vitest'
 import type { Decider, DomainCommand } from '../decider.ts'
 import type { DomainEvent, RecordedEvent } from '../event.ts'
-import { type EventStore, NO_STREAM } from '../event-store.ts'
+import { NO_STREAM } from '../event-store.ts'
 import { folding, type StreamState } from '../fold.ts'
 import { type Project, writesOf } from '../projection.ts'
 import { schemaName } from '../schema.ts'
@@ -64,17 +64,6 @@ export function frozenStreams(folder: string, category: string): Map<string, Fro
       JSON.parse(readFileSync(join(folder, category, name), 'utf8')) as FrozenStreams,
     ]),
   )
-}
-
-/** Appends the frozen streams of a commit to an event store, those of the given categories. */
-export async function appendFrozenStreams(
-  eventStore: EventStore,
-  folder: string,
-  commit: string,
-  categories: readonly string[],
-): Promise<void> {
-  const streams = categories.flatMap(category => frozenStreams(folder, category).get(commit)?.streams ?? [])
-  await Promise.all(streams.map(stream => eventStore.append(stream[0]?.stream ?? '', stream, NO_STREAM)))
 }
 
 /**

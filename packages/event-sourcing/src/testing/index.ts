@@ -2,7 +2,6 @@ export { type CounterCommand, type CounterEvent, type CounterState, counterDecid
 export { story, storyMetadata } from './decider-story.ts'
 export { eventStoreContract, type OpenedEventStore } from './event-store-contract.ts'
 export {
-  appendFrozenStreams,
   type FrozenCategory,
   type FrozenStreams,
   frozenStreams,
