@@ -44,8 +44,8 @@ export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']
 export default defineConfig({
   test: {
     // Only a test that hangs reaches them.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     setupFiles: [join(import.meta.dirname, 'vitest.setup.ts')],
     expect: { poll: { timeout: 30_000 } },
     // The files of a worker share their modules: loading them for each file took most of the processor time.
