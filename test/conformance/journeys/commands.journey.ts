@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApi } from '../src/apis.ts'
 import { type Command, runCommand, startCommand } from '../src/command.ts'
-import { admin, cleanUp, createApi, createToken, eventually } from '../src/gantry.ts'
+import { admin, cleanUp, eventually } from '../src/gantry.ts'
 import { openInbox } from '../src/receiver.ts'
 import type { Api } from '../src/records.ts'
+import { createToken } from '../src/users.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const EVENTS = 8

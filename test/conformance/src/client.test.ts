@@ -89,35 +89,17 @@ test('accepts a complete problem, and does not record the operation', async () =
   expect(exercised).toEqual([])
 })
 
+const NAMED = '{"name":"a"}'
+const IN_SECONDS = '{"name":"a","createdAt":"2026-11-21T09:30:00Z"}'
 test.for<[string, Parameters<typeof asking>, string]>([
-  [
-    'a status that is not listed',
-    [201, JSON_TYPE, '{"name":"a"}'],
-    'answered 201, which the document does not',
-  ],
-  [
-    'a content type that is not listed',
-    [200, { 'content-type': 'text/plain' }, 'a'],
-    'has content type text/plain',
-  ],
-  [
-    'a body that has another type than in its schema',
-    [200, JSON_TYPE, '{"name":1}'],
-    'does not match its schema',
-  ],
-  ['a body with an unknown member', [200, JSON_TYPE, '{"name":"a","more":1}'], 'does not match its schema'],
+  ['a status that is not listed', [201, JSON_TYPE, NAMED], 'answered 201, which the document does not list'],
+  ['a content type that is not listed', [200, { 'content-type': 'text/plain' }, 'a'], 'type text/plain'],
+  ['a body of another type than listed', [200, JSON_TYPE, '{"name":1}'], 'does not match its schema'],
+  ['an unknown member', [200, JSON_TYPE, '{"name":"a","more":1}'], 'does not match its schema'],
   ['no request id', [204, { 'x-request-id': '' }, '', 'DELETE'], 'without X-Request-Id'],
   ['a body where none is listed', [200, JSON_TYPE, '{}', 'DELETE'], 'answered 200'],
-  [
-    'an operation that is not in the document',
-    [200, JSON_TYPE, '{}', 'PUT'],
-    'PUT /things/1 is not in the document',
-  ],
-  [
-    'a time without milliseconds',
-    [200, JSON_TYPE, '{"name":"a","createdAt":"2026-11-21T09:30:00Z"}'],
-    'createdAt',
-  ],
+  ['an operation that is not listed', [200, JSON_TYPE, '{}', 'PUT'], 'PUT /things/1 is not in the document'],
+  ['a time without milliseconds', [200, JSON_TYPE, IN_SECONDS], 'createdAt'],
 ])('fails on %s', async ([, response, fault]) => {
   await expect(asking(...response)).rejects.toThrow(fault)
 })

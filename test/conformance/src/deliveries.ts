@@ -1,14 +1,11 @@
-import { admin, platformEvent, publish, unique } from './gantry.ts'
+import { admin, unique } from './gantry.ts'
+import { happen } from './platform-events.ts'
 import { heldReply, type Inbox, type Respond } from './receiver.ts'
 import type { Delivery, Webhook } from './records.ts'
 import { changeWebhook, delivered, deliveryAbout, subscribe } from './webhooks.ts'
 
 export const failing: Respond = () => ({ status: 500, body: 'out of order' })
 export const working: Respond = () => ({ status: 200 })
-
-/** Publishes a platform event that mentions `about`, which identifies the story. */
-export const happen = async (type: string, about: string) =>
-  (await publish(platformEvent(type, { about }))).is(202)
 
 /** A delivery to a new webhook of one event type, whose receiver responds with `respond`. */
 export const delivery = async (type: string, respond: Respond) => {

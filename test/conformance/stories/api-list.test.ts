@@ -1,16 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createApi, deploy, listApis, readApi } from '../src/apis.ts'
 import type { Query } from '../src/client.ts'
-import {
-  admin,
-  createApi,
-  deploy,
-  listApis,
-  platformEvent,
-  publish,
-  readApi,
-  unique,
-  uuid,
-} from '../src/gantry.ts'
+import { admin, unique, uuid } from '../src/gantry.ts'
+import { platformEvent, publish } from '../src/platform-events.ts'
 import type { Api } from '../src/records.ts'
 
 const ids = (apis: Api[]) => apis.map(api => api.id).toSorted()
@@ -172,22 +164,6 @@ describe('the filters of the list', () => {
         .map((_, j) => single[i]?.filter(id => single[i + 1 + j]?.includes(id)))
       expect(both).toEqual(expected)
     }
-  })
-
-  test('keep the intersection when all of them are combined', async () => {
-    const all = {
-      name: cards.name,
-      status: 'ACTIVE',
-      owner,
-      platformType: 'ENVOY',
-      tags: 'money',
-      environment: staging,
-      deployed: true,
-      product,
-    }
-    const page = await listApis({ text: `${bank} debit`, ...all })
-    expect(page).toMatchObject({ totalElements: 1, totalPages: 1, last: true })
-    expect(page.content.map(byName)).toEqual(['cards'])
   })
 
   test('reflect an update immediately', async () => {

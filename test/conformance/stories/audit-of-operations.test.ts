@@ -1,27 +1,14 @@
 import { OPERATIONS, type Operation, SCOPES } from '@gantry/contracts'
 import { beforeAll, expect, test } from 'vitest'
 import type { Answer } from '../src/answer.ts'
+import { apiFields, cancelled, createApi, deploy } from '../src/apis.ts'
 import type { Client } from '../src/client.ts'
 import { retrying } from '../src/deliveries.ts'
-import {
-  admin,
-  apiFields,
-  cancelled,
-  cleanUp,
-  createApi,
-  createToken,
-  createUser,
-  deploy,
-  eventually,
-  loggedIn,
-  logIn,
-  platformEvent,
-  unique,
-  uuid,
-  withToken,
-} from '../src/gantry.ts'
+import { admin, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
+import { platformEvent } from '../src/platform-events.ts'
 import type { AuditRecord, Page, Recovery, User } from '../src/records.ts'
+import { createToken, createUser, loggedIn, logIn, withToken } from '../src/users.ts'
 import { changeWebhook, subscribe } from '../src/webhooks.ts'
 
 /** Arguments of a request that succeeds: path, and body if the operation has one. */

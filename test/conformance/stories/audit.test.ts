@@ -1,23 +1,10 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { type AuditKey, verifyExport } from '@gantry/audit-proofs'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import {
-  admin,
-  anonymous,
-  apiFields,
-  cleanUp,
-  createApi,
-  createToken,
-  createUser,
-  eventually,
-  logIn,
-  PASSWORD,
-  scopedTo,
-  shared,
-  unique,
-  uuid,
-} from '../src/gantry.ts'
+import { apiFields, createApi } from '../src/apis.ts'
+import { admin, anonymous, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import type { Api, AuditRecord, Page, Webhook } from '../src/records.ts'
+import { createToken, createUser, logIn, PASSWORD, shared } from '../src/users.ts'
 
 const list = async (query = {}) => (await admin.get('/auditLog', query)).as<Page<AuditRecord>>(200)
 /** The record of one request, found by the X-Request-Id that was sent with it. */
@@ -125,15 +112,11 @@ test('users, tokens and webhooks are recorded, without their secrets', async () 
   }
 })
 
-test('the log is paged and sorted by time', async () => {
-  const page = await list({ size: 2 })
-  expect(page).toMatchObject({ size: 2, number: 1 })
+test('the log is sorted by time', async () => {
   const oldest = await list({ size: 5, sort: 'timestamp,asc' })
   const times = oldest.content.map(entry => entry.timestamp)
   expect(times).toEqual(times.toSorted())
-  for (const query of [{ size: 101 }, { page: 0 }, { from: 'yesterday' }, { to: '7' }]) {
-    ;(await admin.get('/auditLog', query)).refused(400)
-  }
+  for (const query of [{ from: 'yesterday' }, { to: '7' }]) (await admin.get('/auditLog', query)).refused(400)
 })
 
 describe('the proofs of the audit log', () => {
@@ -196,8 +179,4 @@ describe('an export', () => {
       expect((await verifyExport([damaged], keys)).broken).toMatchObject({ number })
     },
   )
-
-  test('needs AUDIT_LOG_READ', async () => {
-    ;(await (await scopedTo('API_READ')).get('/auditLog/export')).refused(403, 'scope-missing')
-  })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { admin, apiFields, cleanUp, createApi, createVersion, unique } from '../src/gantry.ts'
+import { apiFields, createApi, createVersion } from '../src/apis.ts'
+import { admin, cleanUp, unique } from '../src/gantry.ts'
 import type { Webhook } from '../src/records.ts'
 
 const webhookFields = () => ({

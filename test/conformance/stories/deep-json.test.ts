@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../src/answer.ts'
-import { admin, apiFields, platformEvent, publish, unique } from '../src/gantry.ts'
+import { admin, unique } from '../src/gantry.ts'
+import { platformEvent, publish } from '../src/platform-events.ts'
 import { subscribe } from '../src/webhooks.ts'
 
-/** An object or array with this many levels, itself included. */
-const nested = (levels: number, open: string, close: string) =>
-  `${open.repeat(levels)}${close.repeat(levels)}`
+/** An object with this many levels, itself included. */
 const objects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
 const json = (body: string) => ({ body, headers: { 'content-type': 'application/json' } })
 
@@ -14,10 +12,6 @@ const send = (data: string) => {
   const event = JSON.stringify(platformEvent('CONFIGURATION_CHANGED', {}))
   return admin.post('/events', undefined, json(event.replace('"data":{}', `"data":${data}`)))
 }
-
-/** Expects a refusal because of the depth, before the operation validates its fields. */
-const isTooDeep = (answer: Answer) =>
-  expect(answer.refused(400, 'invalid-request').detail).toBe('the body must be at most 65 levels deep')
 
 describe('the data of a platform event', () => {
   test('may have 64 levels, which every interface shows, and no more', async () => {
@@ -43,28 +37,4 @@ describe('the data of a platform event', () => {
     ;(await publish(platformEvent('CONFIGURATION_CHANGED', text(262_144)))).is(202)
     ;(await publish(platformEvent('CONFIGURATION_CHANGED', text(262_145)))).refused(400, 'invalid-request')
   })
-})
-
-test.for([
-  ['POST /apis', 100_000],
-  // More are larger than its body may be.
-  ['POST /login', 3_900],
-  ['POST /webhooks', 100_000],
-  ['POST /users', 100_000],
-  ['POST /accessTokens', 100_000],
-] as const)('%s with 2000 or %i nested arrays is refused', async ([operation, most]) => {
-  const path = operation.replace('POST ', '')
-  for (const levels of [2_000, most]) {
-    const arrays = nested(levels, '[', ']')
-    const ignored = JSON.stringify({ ...apiFields(), ignored: 0 }).replace(
-      '"ignored":0',
-      `"ignored":${arrays}`,
-    )
-    for (const body of [arrays, ignored]) isTooDeep(await admin.post(path, undefined, json(body)))
-    const once = {
-      ...json(ignored),
-      headers: { ...json('').headers, 'idempotency-key': `${levels} ${path}` },
-    }
-    isTooDeep(await admin.post(path, undefined, once))
-  }
 })

@@ -5,13 +5,13 @@ import {
   delivery,
   failing,
   givenUp,
-  happen,
   messageIds,
   retry,
   retrying,
   working,
 } from '../src/deliveries.ts'
-import { admin, eventually, platformEvent, publish, unique, uuid } from '../src/gantry.ts'
+import { admin, eventually, unique } from '../src/gantry.ts'
+import { happen, platformEvent, publish } from '../src/platform-events.ts'
 import { heldReply, type Inbox, openInbox, RECEIVER_URL, verify } from '../src/receiver.ts'
 import type { Delivery, Webhook } from '../src/records.ts'
 import {
@@ -258,13 +258,6 @@ test.concurrent('retrying SUCCESS and cancelling SUCCESS, GIVE_UP or CANCELLED i
     if (before.status === 'SUCCESS') (await retry(id)).refused(409)
     expect(await readDelivery(webhook, id)).toEqual(before)
   }
-})
-
-test.concurrent('a delivery that does not exist answers 404', async () => {
-  ;(await retry(uuid())).refused(404)
-  ;(await cancel(uuid())).refused(404)
-  const { webhook } = await subscribe([NEVER])
-  ;(await admin.get(`/webhooks/${webhook.id}/requests/${uuid()}`)).refused(404)
 })
 
 test.concurrent('an ordered webhook delays only events of the same resource', async () => {

@@ -1,19 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { apiFields, createApi, listApis } from '../src/apis.ts'
 import type { Body, Client } from '../src/client.ts'
-import {
-  admin,
-  anonymous,
-  apiFields,
-  cleanUp,
-  createApi,
-  createUser,
-  listApis,
-  loggedIn,
-  service,
-  unique,
-  uuid,
-} from '../src/gantry.ts'
+import { admin, anonymous, cleanUp, service, unique, uuid } from '../src/gantry.ts'
 import type { Api } from '../src/records.ts'
+import { createUser, loggedIn } from '../src/users.ts'
 
 const raw = (body: Body, contentType = 'application/json') => ({
   body,

@@ -1,18 +1,9 @@
 import { ROLE_SCOPES, SCOPES } from '@gantry/contracts'
-import { describe, expect, test } from 'vitest'
-import {
-  anonymous,
-  cleanUp,
-  createToken,
-  logIn,
-  PASSWORD,
-  scopedTo,
-  shared,
-  unique,
-  withToken,
-} from '../src/gantry.ts'
+import { describe, expect, inject, test } from 'vitest'
+import { anonymous, cleanUp, unique } from '../src/gantry.ts'
 import { makeJwt } from '../src/jwt.ts'
 import type { User } from '../src/records.ts'
+import { createToken, logIn, PASSWORD, scopedTo, shared, withToken } from '../src/users.ts'
 
 const ADMINISTRATORS = ['ADMIN', 'GLOBAL_ADMIN'] as const
 const fields = (changes: object = {}) => ({
@@ -24,7 +15,7 @@ const fields = (changes: object = {}) => ({
   ...changes,
 })
 
-describe('an access token with the scopes to write users, and no others', () => {
+describe.concurrent('an access token with the scopes to write users, and no others', () => {
   test.for(ADMINISTRATORS)(
     'cannot create an %s, set their password, delete them, or grant the role',
     async role => {
@@ -60,7 +51,7 @@ test('an access token with every scope of a role can create users of that role',
   ;(await client.post('/users', fields({ role: 'GLOBAL_ADMIN' }))).refused(403)
 })
 
-describe('an access token', () => {
+describe.concurrent('an access token', () => {
   test('cannot create a token with any scope that it lacks', async () => {
     const own = ['ACCESS_TOKEN_MANAGE', 'API_READ']
     const client = await scopedTo(...own)
@@ -94,8 +85,9 @@ test('a forged gateway header does not authenticate a caller', async () => {
   }
   const seconds = Math.floor(Date.now() / 1000)
   const claims = { principal, iss: 'gantry-gateway', aud: 'gantry-services', iat: seconds, exp: seconds + 60 }
-  for (const value of [makeJwt(claims), JSON.stringify(principal)]) {
-    const headers = { 'x-gantry-principal': value }
+  const names = ['x-gantry-principal', 'x-principal', 'x-user', 'x-forwarded-user']
+  for (const value of [makeJwt(claims), JSON.stringify(principal), inject('admin').username]) {
+    const headers = Object.fromEntries(names.map(name => [name, value]))
     ;(await anonymous.get('/users', {}, { headers })).refused(401)
     ;(await (await scopedTo('API_READ')).get('/users', {}, { headers })).refused(403)
   }

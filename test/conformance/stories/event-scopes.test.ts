@@ -7,23 +7,14 @@ import {
   type Scope,
 } from '@gantry/contracts'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createApi } from '../src/apis.ts'
 import type { Client } from '../src/client.ts'
-import { cancel, happen, retrying } from '../src/deliveries.ts'
-import {
-  admin,
-  cleanUp,
-  createApi,
-  createToken,
-  createUser,
-  platformEvent,
-  publish,
-  scopedTo,
-  shared,
-  unique,
-  withToken,
-} from '../src/gantry.ts'
+import { cancel, retrying } from '../src/deliveries.ts'
+import { admin, cleanUp, unique } from '../src/gantry.ts'
+import { happen, platformEvent, publish } from '../src/platform-events.ts'
 import { openInbox } from '../src/receiver.ts'
 import type { Delivery, Page, Webhook } from '../src/records.ts'
+import { createToken, createUser, scopedTo, shared, withToken } from '../src/users.ts'
 import { changeWebhook, delivered, deliveryAbout, NEVER, subscribe } from '../src/webhooks.ts'
 
 /** A client with an access token of a user, which has only these scopes. */

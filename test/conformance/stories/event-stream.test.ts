@@ -1,6 +1,7 @@
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { apiFields, createApi, createVersion } from '../src/apis.ts'
 import type { Query } from '../src/client.ts'
-import { admin, apiFields, cleanUp, createApi, createVersion, eventually, uuid } from '../src/gantry.ts'
+import { admin, cleanUp, eventually, uuid } from '../src/gantry.ts'
 import { isGone } from '../src/positions.ts'
 import type { Message } from '../src/stream.ts'
 import { deliveryAbout, subscribe } from '../src/webhooks.ts'

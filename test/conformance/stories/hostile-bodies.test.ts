@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { admin, createApi, service, unique } from '../src/gantry.ts'
+import { createApi } from '../src/apis.ts'
+import { admin, service, unique } from '../src/gantry.ts'
 import { isNoFault, isReady, sample, sendAll } from '../src/hostile.ts'
 import { exchange, type Piece, PREFIX, requestOf } from '../src/raw.ts'
 

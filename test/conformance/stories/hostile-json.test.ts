@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
-import { admin, cleanUp, createApi, service, unique, uuid } from '../src/gantry.ts'
+import { createApi } from '../src/apis.ts'
+import { admin, cleanUp, service, unique, uuid } from '../src/gantry.ts'
 import { isReady, listsEverything, sendAll } from '../src/hostile.ts'
 import { PREFIX } from '../src/raw.ts'
 
@@ -85,7 +86,9 @@ test('a hostile value anywhere in a body is accepted or refused, and does not af
     const headers = { 'content-type': type, ...(key && { 'idempotency-key': uuid() }) }
     const answer = await admin.request(method, path, undefined, { body, headers })
     if (answer.status >= 500) answer.is(503)
-    if (answer.status < 300) expect(levelsIn(body)).toBeLessThanOrEqual(MOST_LEVELS)
+    // The operation validates no field of such a body. One that is too large for the operation is not parsed.
+    if (levelsIn(body) > MOST_LEVELS && answer.status !== 413)
+      expect(answer.refused(400, 'invalid-request').detail).toBe('the body must be at most 65 levels deep')
     const location = answer.headers.get('location')
     if (answer.status === 201 && location)
       cleanUp(new URL(location, service.baseUrl).pathname.slice(PREFIX.length))

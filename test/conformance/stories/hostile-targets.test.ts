@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { createApi, scopedTo, service } from '../src/gantry.ts'
+import { createApi } from '../src/apis.ts'
+import { service } from '../src/gantry.ts'
 import { isNoFault, isOf, isReady, sample, sendAll } from '../src/hostile.ts'
 import { exchange, PREFIX, type RawAnswer, requestOf } from '../src/raw.ts'
+import { scopedTo } from '../src/users.ts'
 
 let reader: string | undefined
 let api: string

@@ -1,20 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { apiFields, createApi, listApis } from '../src/apis.ts'
 import type { Client } from '../src/client.ts'
-import {
-  admin,
-  apiFields,
-  cleanUp,
-  createApi,
-  createToken,
-  listApis,
-  loggedIn,
-  PASSWORD,
-  shared,
-  unique,
-  uuid,
-  withToken,
-} from '../src/gantry.ts'
+import { admin, cleanUp, unique, uuid } from '../src/gantry.ts'
 import type { AccessToken, Api, Version, Webhook } from '../src/records.ts'
+import { createToken, loggedIn, PASSWORD, shared, withToken } from '../src/users.ts'
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 

@@ -1,22 +1,9 @@
 import { describe, expect, inject, test } from 'vitest'
 import { type Client, clientOf } from '../src/client.ts'
-import {
-  admin,
-  anonymous,
-  createToken,
-  createUser,
-  eventually,
-  loggedIn,
-  logIn,
-  PASSWORD,
-  service,
-  shared,
-  unique,
-  withinASecond,
-  withToken,
-} from '../src/gantry.ts'
-import { isSignedBy, type Jwks, makeJwt, readJwt, tamper } from '../src/jwt.ts'
+import { admin, anonymous, eventually, service, unique, withinASecond } from '../src/gantry.ts'
+import { isSignedBy, type Jwks, readJwt, tamper } from '../src/jwt.ts'
 import type { AuditRecord, Page, User } from '../src/records.ts'
+import { createToken, createUser, loggedIn, logIn, PASSWORD, shared, withToken } from '../src/users.ts'
 
 const refusedEverywhere = (client: Client) =>
   withinASecond(async () => (await client.get('/apis', { size: 1 })).refused(401))
@@ -25,7 +12,7 @@ const wrongTimes = async (username: string, times: number) => {
   for (let n = 0; n < times; n += 1) (await wrong(username)).refused(401)
 }
 
-describe('logging in', () => {
+describe.concurrent('logging in', () => {
   test('returns the user and, in a header, a JWT that is valid for an hour and verifies with the published keys', async () => {
     const user = await createUser({ role: 'USER' })
     const answer = (await logIn(user.username)).is(200)
@@ -139,10 +126,6 @@ describe.concurrent('logging out', () => {
     for (const kept of [withToken(token), shared('ADMIN').client, await loggedIn(user)])
       (await kept.get('/apis', { size: 1 })).is(200)
   })
-
-  test('requires a credential', async () => {
-    ;(await anonymous.post('/logout')).refused(401)
-  })
 })
 
 describe.concurrent('a user who lost access', () => {
@@ -194,32 +177,5 @@ describe('invalid credentials', () => {
     const answer = await ask(authorization)
     answer.refused(401)
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
-  })
-
-  test('include a token that was tampered with', async () => {
-    const token = shared('USER').client.authorization?.replace('Bearer ', '') ?? ''
-    const { header, claims } = readJwt(token)
-    const none = makeJwt(claims)
-    const cut = token.slice(0, -4)
-    const mine = `${Buffer.from(JSON.stringify({ ...header, alg: 'HS256' })).toString('base64url')}.${token.split('.').slice(1).join('.')}`
-    for (const forged of [
-      tamper(token, { role: 'GLOBAL_ADMIN' }),
-      tamper(token, { exp: claims.exp + 60 }),
-      none,
-      cut,
-      mine,
-    ]) {
-      ;(await ask(`Bearer ${forged}`)).refused(401)
-    }
-    ;(await ask(`Bearer ${token}`)).is(200)
-    ;(await ask(`bearer ${token}`)).is(200, 401)
-  })
-
-  test('include the headers that a gateway sets for services', async () => {
-    for (const header of ['x-principal', 'x-user', 'x-gantry-principal', 'x-forwarded-user']) {
-      ;(
-        await anonymous.get('/apis', { size: 1 }, { headers: { [header]: inject('admin').username } })
-      ).refused(401)
-    }
   })
 })

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { admin, eventually, platformEvent, publish, unique } from '../src/gantry.ts'
+import { admin, eventually, unique } from '../src/gantry.ts'
+import { platformEvent, publish } from '../src/platform-events.ts'
 import type { AuditRecord, Page } from '../src/records.ts'
 import { listDeliveries, subscribe } from '../src/webhooks.ts'
 

@@ -1,23 +1,13 @@
 import { OPERATIONS, type Operation, ROLE_SCOPES, ROLES, SCOPES } from '@gantry/contracts'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { createApi, createVersion } from '../src/apis.ts'
 import type { Client } from '../src/client.ts'
 import { retrying } from '../src/deliveries.ts'
-import {
-  admin,
-  anonymous,
-  createApi,
-  createToken,
-  createUser,
-  createVersion,
-  loggedIn,
-  shared,
-  unique,
-  uuid,
-  withToken,
-} from '../src/gantry.ts'
+import { admin, anonymous, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import { type Jwks, makeJwt, readJwt, signedByAnother, signedByPublicKey, tamper } from '../src/jwt.ts'
 import type { AuditRecord, Page } from '../src/records.ts'
+import { createToken, createUser, loggedIn, shared, withToken } from '../src/users.ts'
 
 /**
  * Tests every operation with every kind of caller. The expected result follows from the scope of the operation and the

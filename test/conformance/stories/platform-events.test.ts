@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { admin, createApi, listApis, platformEvent, publish, unique, uuid } from '../src/gantry.ts'
+import { createApi, listApis } from '../src/apis.ts'
+import { admin, unique, uuid } from '../src/gantry.ts'
+import { platformEvent, publish } from '../src/platform-events.ts'
 import type { Api } from '../src/records.ts'
 import { listDeliveries, subscribe } from '../src/webhooks.ts'
 

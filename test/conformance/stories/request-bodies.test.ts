@@ -1,7 +1,9 @@
 import { OPERATIONS, type Operation } from '@gantry/contracts'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { admin, createApi, createUser, eventually, loggedIn, scopedTo, uuid } from '../src/gantry.ts'
+import { createApi } from '../src/apis.ts'
+import { admin, eventually, uuid } from '../src/gantry.ts'
 import { ask, open, PREFIX, requestOf } from '../src/raw.ts'
+import { createUser, loggedIn, scopedTo } from '../src/users.ts'
 
 const by = (authorization = '') => `Authorization: ${authorization}`
 const JSON_TYPE = 'Content-Type: application/json'

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { admin, createApi, createVersion, scopedTo } from '../src/gantry.ts'
+import { createApi, createVersion } from '../src/apis.ts'
+import { admin } from '../src/gantry.ts'
 import { ask, HOST, PREFIX } from '../src/raw.ts'
 import type { Api, Version } from '../src/records.ts'
+import { scopedTo } from '../src/users.ts'
 
 const NOBODY: string[] = []
 let reader: string[]

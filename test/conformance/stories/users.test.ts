@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import {
-  admin,
-  cleanUp,
-  createUser,
-  findListed,
-  loggedIn,
-  logIn,
-  PASSWORD,
-  shared,
-  unique,
-  uuid,
-} from '../src/gantry.ts'
+import { admin, cleanUp, findListed, unique } from '../src/gantry.ts'
 import type { Page, User } from '../src/records.ts'
+import { createUser, loggedIn, logIn, PASSWORD, shared } from '../src/users.ts'
 
 const readUser = async (id: string) => (await admin.get(`/users/${id}`)).as<User>(200)
 const fields = (changes: object = {}) => ({
@@ -26,7 +16,7 @@ const fields = (changes: object = {}) => ({
 })
 const listed = (id: string) => findListed<User>('/users', id)
 
-describe('creating a user', () => {
+describe.concurrent('creating a user', () => {
   test('returns the record without the password, which may have 12 characters, and the user can log in', async () => {
     const { password, ...sent } = fields({ password: 'p'.repeat(12) })
     const answer = await admin.post('/users', { ...sent, password })
@@ -60,7 +50,7 @@ describe('creating a user', () => {
   })
 })
 
-describe('a username', () => {
+describe.concurrent('a username', () => {
   test('is unique, and free again after deletion or renaming', async () => {
     const [user, other] = [await createUser(), await createUser()]
     ;(await admin.post('/users', fields({ username: user.username }))).refused(409)
@@ -107,7 +97,7 @@ describe('a username', () => {
   })
 })
 
-describe('updating a user', () => {
+describe.concurrent('updating a user', () => {
   test('replaces the record, and changes the password only when one is given', async () => {
     const user = await createUser()
     const changes = { displayName: 'Renamed', email: 'renamed@example.com', role: 'NO_ACCESS', sso: false }
@@ -137,30 +127,6 @@ test('deleting a user answers 204 without a body, and the user is gone', async (
   ;(await admin.delete(`/users/${id}`)).refused(404)
   ;(await logIn(username)).refused(401)
   expect(await listed(id)).toBeUndefined()
-})
-
-test('every operation on a user that does not exist answers 404', async () => {
-  const path = `/users/${uuid()}`
-  ;(await admin.get(path)).refused(404)
-  ;(await admin.put(path, fields())).refused(404)
-  ;(await admin.delete(path)).refused(404)
-  ;(await admin.post(`${path}/unlock`)).refused(404)
-})
-
-test('users are listed in pages', async () => {
-  const page = (await admin.get('/users', { size: 2 })).as<Page<User>>(200)
-  expect(page).toMatchObject({ size: 2, number: 1, last: false })
-  expect(page.content).toHaveLength(2)
-  ;(await admin.get('/users', { size: 101 })).refused(400)
-  ;(await admin.get('/users', { page: 0 })).refused(400)
-})
-
-test('a user without the scope cannot give themselves another role', async () => {
-  const { user, client } = shared('USER')
-  ;(await client.put(`/users/${user.id}`, { ...user, role: 'GLOBAL_ADMIN' })).refused(403)
-  ;(await client.post('/users', fields({ role: 'GLOBAL_ADMIN' }))).refused(403)
-  ;(await client.get('/users')).refused(403)
-  expect((await readUser(user.id)).role).toBe('USER')
 })
 
 test('a changed display name is shown on the APIs of the user', async () => {

@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest'
-import {
-  admin,
-  apiFields,
-  createApi,
-  createVersion,
-  deploy,
-  eventually,
-  platformEvent,
-  publish,
-  uuid,
-} from '../src/gantry.ts'
+import { apiFields, createApi, createVersion, deploy } from '../src/apis.ts'
+import { admin, eventually, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
+import { platformEvent, publish } from '../src/platform-events.ts'
 import { type Inbox, verify } from '../src/receiver.ts'
 import { faultsAgainst } from '../src/schema.ts'
 import { eventCatalogue, subscribe } from '../src/webhooks.ts'
