@@ -1,24 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { createServer } from 'node:http'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findNats, lacksSyncInterval } from '@gantry/engines'
 import { processSettings, shutdownMs } from '@gantry/hosting'
-import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
-import { freePort } from '@gantry/service-kit/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endsWithParent } from '../../bin/orphans.mjs'
+import { readSettings } from '@gantry/service-kit'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type ComposeService, readCompose, withDefaults } from './src/compose.ts'
 import { ROOT, textOf } from './src/files.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
@@ -31,10 +16,7 @@ const named = (name: string): ComposeService => {
   return service
 }
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gantry-compose-'))
-})
+const folder = mkdtempSync(join(tmpdir(), 'gantry-compose-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('has the five services, from one image, and their backing stores', () => {
@@ -200,151 +182,6 @@ describe.each(PROCESSES)('the environment of %s', name => {
       expect(named(host).networks).toEqual(expect.arrayContaining(['inside']))
     }
   })
-})
-
-test.each([
-  [200, 0],
-  [503, 1],
-])('the health check of a service that answers %i exits with %i', async (status, code) => {
-  const server = createServer((request, response) =>
-    response.writeHead(request.url === '/health/ready' ? status : 404).end(),
-  ).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  expect(await healthCheck(port)).toBe(code)
-  server.close().closeAllConnections()
-  await once(server, 'close')
-  expect(await healthCheck(port)).toBe(1)
-})
-
-async function healthCheck(port: number): Promise<number | null> {
-  const [, program, ...args] = named('catalog').healthcheck?.test ?? []
-  expect(program).toBe('node')
-  const child = endsWithParent(
-    spawn(
-      process.execPath,
-      args.map(arg => arg.replace(':8080', `:${port}`)),
-    ),
-  )
-  const [code] = await once(child, 'exit')
-  return code
-}
-
-describe('the service that generates secrets', () => {
-  const run = (environment: NodeJS.ProcessEnv = {}) => {
-    const [program, script = ''] = named('secrets').entrypoint ?? []
-    expect(program).toBe('node')
-    const path = join(ROOT, script.replace(/^\/compose/, 'deploy/compose'))
-    const [of = '', ...copies] = named('secrets').entrypoint?.slice(2) ?? []
-    expect(of).toBe('/run/gantry')
-    for (const copy of copies) mkdirSync(join(folder, copy.split(':')[0] ?? ''), { recursive: true })
-    const { status, stdout, stderr } = spawnSync(process.execPath, [path, folder, ...copies.map(inFolder)], {
-      env: { ...environment },
-      encoding: 'utf8',
-    })
-    return { status, said: stdout + stderr }
-  }
-  const inFolder = (path: string) => join(folder, path)
-  const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
-  const contents = () => ['encryption-key', 'admin-password', 'principal-key'].map(name => read(name))
-
-  test('generates them once, in the format of the services, readable by their owner only', () => {
-    expect(run().status).toBe(0)
-    const made = contents()
-    expect(Buffer.from(made[0] ?? '', 'base64')).toHaveLength(32)
-    expect(SETTINGS.identity?.shape.GANTRY_ADMIN_PASSWORD?.safeParse(made[1]).success).toBe(true)
-    const key = Buffer.from(made[0] ?? '', 'base64')
-    expect(made[2]).toBe(derivedPrincipalKey(key).toString('base64'))
-    for (const file of ['encryption-key', 'run/for/gateway/principal-key'])
-      expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o400])
-    expect(run()).toEqual({ status: 0, said: '' })
-    expect(contents()).toEqual(made)
-  })
-
-  test('copies the named files to the folder of each argument', () => {
-    const [key = '', password, principals] = contents()
-    expect(readdirSync(join(folder, 'run/for/gateway'))).toEqual(['principal-key'])
-    expect(read('run/for/gateway/principal-key')).toBe(principals)
-    expect(readdirSync(join(folder, 'run/for/services')).toSorted()).toEqual([
-      'encryption-key',
-      'principal-key',
-    ])
-    expect(read('run/for/services/encryption-key')).toBe(key)
-    expect(read('run/for/identity/admin-password')).toBe(password)
-  })
-
-  test('generates missing secrets and keeps those of an earlier release', () => {
-    rmSync(join(folder, 'principal-key'))
-    rmSync(join(folder, 'run'), { recursive: true })
-    const [key, password] = ['encryption-key', 'admin-password'].map(name => read(name))
-    expect(run()).toEqual({ status: 0, said: 'PRINCIPAL_KEY: generated, stored in principal-key\n' })
-    expect(contents().slice(0, 2)).toEqual([key, password])
-    expect(read('run/for/services/encryption-key')).toBe(key)
-  })
-
-  test('refuses a different secret later, which would not match the data', () => {
-    const made = contents()
-    const { status, said } = run({ ENCRYPTION_KEY: 'another' })
-    expect(status).toBe(1)
-    expect(said).toMatch(/^ENCRYPTION_KEY: differs from the value of the first start/)
-    expect(run({ ENCRYPTION_KEY: made[0] }).status).toBe(0)
-    expect(contents()).toEqual(made)
-  })
-
-  test('replaces the key by a list of keys with ids, and by no other value', () => {
-    const [key = '', , principals] = contents()
-    const keys = `0:${key},1:${Buffer.alloc(32, 8).toString('base64')}`
-    expect(run({ ENCRYPTION_KEY: '1:short' }).status).toBe(1)
-    expect(contents()[0]).toBe(key)
-    expect(run({ ENCRYPTION_KEY: keys }).status).toBe(0)
-    expect([contents()[0], contents()[2], read('run/for/services/encryption-key')]).toEqual([
-      keys,
-      principals,
-      keys,
-    ])
-    expect(SETTINGS.identity?.shape.ENCRYPTION_KEY?.safeParse(keys).success).toBe(true)
-    expect(run()).toEqual({ status: 0, said: '' })
-  })
-
-  test('derives the key of principals from the first key of a list', () => {
-    const [first, other] = [Buffer.alloc(32, 8), Buffer.alloc(32, 9).toString('base64')]
-    rmSync(join(folder, 'principal-key'))
-    expect(run({ ENCRYPTION_KEY: ` 1:${first.toString('base64')} , 0:${other}` }).status).toBe(0)
-    expect(read('principal-key')).toBe(derivedPrincipalKey(first).toString('base64'))
-  })
-
-  test('uses a given secret at the first start if the services would accept it', () => {
-    rmSync(join(folder, 'encryption-key'))
-    expect(run({ ENCRYPTION_KEY: 'short' })).toEqual({
-      status: 1,
-      said: 'ENCRYPTION_KEY: must be 32 bytes, in base64 or hexadecimal\n',
-    })
-    const given = Buffer.alloc(32, 7).toString('base64')
-    const { status, said } = run({ ENCRYPTION_KEY: given })
-    expect([status, contents()[0]]).toEqual([0, given])
-    expect(said).not.toContain(given)
-  })
-})
-
-test('NATS accepts its configuration and syncs every message', async ({ skip }) => {
-  const found = await findNats()
-  const lacking = lacksSyncInterval(found)
-  if (lacking) skip(lacking)
-  if (!found.found) throw new Error('unreachable')
-  const monitoring = await freePort()
-  const config = join(ROOT, 'deploy/compose/nats.conf')
-  const { stop } = await found.start({
-    args: ['--config', config, '--store_dir', join(folder, 'nats'), '--http_port', String(monitoring)],
-  })
-  try {
-    expect((await fetch(`http://127.0.0.1:${monitoring}/healthz`)).status).toBe(200)
-    const varz = (await (await fetch(`http://127.0.0.1:${monitoring}/varz`)).json()) as {
-      jetstream: { config: object }
-    }
-    expect(varz.jetstream.config).toMatchObject({ sync_always: true })
-  } finally {
-    await stop()
-  }
 })
 
 test('the backing stores have the versions that the adapters are tested with', () => {

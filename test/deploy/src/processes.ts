@@ -14,10 +14,12 @@ export interface Processes {
   internalUrls: Readonly<Record<string, string>>
   /** The environment that all processes share. */
   environment: NodeJS.ProcessEnv
+  /** Value of the Authorization header of the first administrator. */
+  authorization: string
   stop(): Promise<void>
 }
 
-export const PASSWORD = 'a password for tests'
+const PASSWORD = 'a password for tests'
 
 /** Starts one process of each service, on files in a shared folder. */
 export async function startProcesses(folder: string): Promise<Processes> {
@@ -42,7 +44,7 @@ export async function startProcesses(folder: string): Promise<Processes> {
   const found = Object.fromEntries(
     Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_URL`, url] as const),
   )
-  const children = PROCESSES.map(name =>
+  const start = (name: string) =>
     endsWithParent(
       spawn(process.execPath, [join(ROOT, `services/${name}/src/main.ts`)], {
         env: {
@@ -53,22 +55,23 @@ export async function startProcesses(folder: string): Promise<Processes> {
         },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
-    ),
-  )
-  for (const { stderr } of children) stderr.pipe(process.stderr, { end: false })
-  const stop = async () => void (await Promise.all(children.map(end)))
-  try {
-    await Promise.all(Object.values(urls).map((url, index) => ready(url, children[index])))
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return { urls, internalUrls, environment, stop }
+    )
+  const children = PROCESSES.map(name => ({ child: start(name), url: urls[name] }))
+  for (const { child } of children) child.stderr.pipe(process.stderr, { end: false })
+  const stop = async () => void (await Promise.all(children.map(({ child }) => end(child))))
+  await Promise.all(children.map(({ child, url }) => ready(`${url}`, child)))
+  const login = await fetch(`${urls.gateway}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password: PASSWORD }),
+  })
+  const authorization = login.headers.get('authorization') ?? ''
+  return { urls, internalUrls, environment, authorization, stop }
 }
 
-async function ready(url: string, child: ChildProcess | undefined): Promise<void> {
+async function ready(url: string, child: ChildProcess): Promise<void> {
   for (;;) {
-    if (child?.exitCode !== null) throw new Error(`${child?.spawnargs[1]} ended with ${child?.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`${child.spawnargs[1]} ended with ${child.exitCode}`)
     const answer = await fetch(`${url}/health/ready`).catch(() => undefined)
     await answer?.body?.cancel()
     if (answer?.ok) return
