@@ -8,7 +8,7 @@ export default {
     ...journeys.test,
     include: ['journeys/conformance.journey.ts', 'journeys/*.soak.ts'],
     fileParallelism: false,
-    env: { CONFORMANCE: 'whole', EVENTS: process.env.EVENTS ?? '10000' },
+    env: { CONFORMANCE: 'whole' },
     testTimeout: 3_600_000,
     hookTimeout: 900_000,
     reporters: reportTo('.cache/soak.json'),

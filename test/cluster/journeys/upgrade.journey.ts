@@ -36,6 +36,7 @@ beforeAll(async () => {
   const { current, next } = await installReleases()
   releases = { this: current, next }
   topology = await startTopology({
+    single: ['identity', 'media'],
     releaseOf: name => (/^(identity|media)/.test(name) ? next : current),
     environment: { SHUTDOWN_DELAY: '2s' },
     // The clients stop sending to a gateway before it is replaced.
@@ -186,16 +187,11 @@ test('two releases on one log, a rollback and a second upgrade lose nothing', as
   await nothingHeld()
   await everythingShown(besides)
 
-  await everythingShown(
-    await phase({ name: 'the next release', change: () => replace(1, 'next'), releases: ['next'] }),
-  )
-  expect(await held()).toEqual([])
-
-  const rollback = async () => {
-    await replace(2, 'this')
-    await replace(1, 'this')
-  }
-  const rolledBack = await phase({ name: 'rolled back', change: rollback, releases: ['this'] })
+  const rolledBack = await phase({
+    name: 'rolled back',
+    change: () => replace(2, 'this'),
+    releases: ['this'],
+  })
   await heldIncomplete()
   const listed = JSON.parse(await operate('this', ['gantry', 'quarantine', 'list', '--json'])) as HeldStream[]
   // The list also has what other projectors of the services hold, each from its own checkpoint on.

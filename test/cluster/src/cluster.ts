@@ -49,6 +49,8 @@ export interface ClusterOptions {
   settings: ClusterSettings
   /** Number of processes of each service. */
   replicas: number
+  /** Services of which there is only one process. */
+  single?: readonly string[]
   /** What each process runs, by its name. Default: these sources. */
   releaseOf?(name: string): Release
   /** Number of gateways. The first listens on the port of the settings, others on free ports. Default: 1. */
@@ -66,6 +68,7 @@ export interface ClusterOptions {
 export async function startCluster({
   settings,
   replicas,
+  single = [],
   releaseOf = () => sources(ROOT),
   gateways = 1,
   environment,
@@ -91,7 +94,7 @@ export async function startCluster({
   /** Ports of each process, which differ because all processes run on one machine. */
   const internalPorts = new Map<string, number>()
   for (const service of SERVICES) {
-    const own = await Promise.all(Array.from({ length: replicas }, freePort))
+    const own = await Promise.all(Array.from({ length: single.includes(service) ? 1 : replicas }, freePort))
     ports.set(service, own)
     for (const index of own.keys()) internalPorts.set(`${service}-${index + 1}`, await freePort())
     every[`${service.toUpperCase()}_URL`] = own.map(port => `http://127.0.0.1:${port}`).join(',')

@@ -30,6 +30,8 @@ export interface TopologyOptions {
   /** Settings of the cluster itself, e.g. which stores it uses. @param folder of the topology, removed when it stops */
   settings?(folder: string): NodeJS.ProcessEnv
   logLevel?: string
+  /** Services of which there is only one process. */
+  single?: readonly string[]
   /** What each process runs, by its name. Default: these sources. */
   releaseOf?(name: string): Release
   ownEnvironment?(name: string): NodeJS.ProcessEnv
@@ -48,6 +50,7 @@ export async function startTopology({
   environment = {},
   settings: own = () => ({}),
   logLevel = 'info',
+  single = [],
   releaseOf,
   ownEnvironment,
 }: TopologyOptions = {}): Promise<Topology> {
@@ -64,6 +67,7 @@ export async function startTopology({
   const cluster = await startCluster({
     settings,
     replicas: 2,
+    single,
     gateways: 2,
     ...(releaseOf && { releaseOf }),
     environment: { ...process.env, ...SETTINGS, ...environment },
