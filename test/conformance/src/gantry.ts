@@ -30,7 +30,7 @@ export const uuid = () => randomUUID()
  * For what may be eventually consistent by the documentation. Everything else is requested once.
  * @param timeout milliseconds. An attempt that begins later is the last: a slow answer is no failure.
  */
-export const eventually = async <T>(assertion: () => Promise<T> | T, timeout = 10_000): Promise<T> => {
+export const eventually = async <T>(assertion: () => Promise<T> | T, timeout = 30_000): Promise<T> => {
   for (const startedAt = performance.now(); ; await setTimeout(40)) {
     const last = performance.now() - startedAt > timeout
     try {

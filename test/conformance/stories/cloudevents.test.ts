@@ -133,7 +133,7 @@ describe('the feed as CloudEvents', () => {
     const from = new Date().toISOString()
     const api = await createApi()
     const query = { ...asked, api: api.id, from, follow: true }
-    const signal = AbortSignal.timeout(10_000)
+    const signal = AbortSignal.timeout(60_000)
     const stream = await admin.stream('/events', query, { accept }, signal)
     expect(stream.contentType).toBe(contentType)
     const { value } = await stream.messages.next()

@@ -143,7 +143,7 @@ test('the Accept header chooses the form, with quality values', async () => {
   expect(await typeFor('*/*')).toEqual([200, 'application/json'])
   expect(await typeFor(`${NDJSON};q=0.2, application/json;q=0.9`)).toEqual([200, 'application/json'])
   expect(await typeFor('text/html, application/xml')).toEqual([406, 'application/problem+json'])
-  const closing = AbortSignal.timeout(20_000)
+  const closing = AbortSignal.timeout(60_000)
   const accept = `application/json;q=0.1, ${NDJSON};q=0.5, ${EVENT_STREAM};q=0`
   expect((await admin.stream('/events', {}, { accept }, closing)).contentType).toBe(NDJSON)
 })
