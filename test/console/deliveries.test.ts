@@ -144,7 +144,6 @@ test('the list of a webhook shows new statuses of pending deliveries without rea
   inbox.respond = () => ({ status: 200 })
   await request('POST', `/webhooks/requests/${delivery?.id}/retry`)
   await row.getByText('Delivered').waitFor()
-  await checkPage(page)
 })
 
 test('the list of all deliveries is filtered, and the filters are in the URL', async ({ page }) => {

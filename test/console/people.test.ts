@@ -30,7 +30,6 @@ test('the users are searched, filtered and sorted, and the URL keeps it; the rol
   await expect.poll(() => email.getAttribute('aria-sort')).toBe('ascending')
   await page.getByRole('button', { name: 'What roles may do' }).click()
   await page.getByRole('dialog').getByRole('table', { name: 'Roles', exact: true }).waitFor()
-  await checkPage(page)
   await page.keyboard.press('Escape')
 
   await page.getByLabel('Search').fill('nobody-has-this-name')
@@ -82,7 +81,6 @@ test('a refused user is explained at the fields, and nothing typed is lost', asy
   await page.getByText('must be an email address').first().waitFor()
   await page.getByText('must be at least 12 characters').first().waitFor()
   await page.locator('[aria-invalid="true"]:focus').waitFor()
-  await checkPage(page)
   await fitsPhone(page)
   await page.getByLabel('Email').fill('new@example.com')
   await page.getByRole('textbox', { name: 'Password' }).fill('a long enough password')
@@ -144,7 +142,6 @@ test('a user is deleted after a question, and the personal data are erased after
   const dialog = page.getByRole('dialog', { name: `Delete ${username}?` })
   await dialog.getByText('their access tokens are revoked').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).and(page.locator(':focus')).waitFor()
-  await checkPage(page)
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByText(`${username} is deleted`, { exact: true }).waitFor()
   expect((await withName(username)).totalElements).toBe(0)
