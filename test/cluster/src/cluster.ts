@@ -24,7 +24,7 @@ export interface Release {
 }
 
 /** The release in a folder of sources. */
-export const sources = (root: string): Release => ({
+const sources = (root: string): Release => ({
   root,
   argumentsOf: service => ['--max-semi-space-size=32', `services/${service}/src/main.ts`],
 })

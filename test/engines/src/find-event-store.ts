@@ -59,7 +59,7 @@ export const HOW_TO_HAVE_EVENT_STORE =
   'set EVENT_STORE_COMMAND=/usr/bin/eventstored or EVENT_STORE_URL=esdb://host:2113?tls=false, or run Docker'
 
 /** The stand-in for EventStoreDB, as a separate process that keeps its events in a file. */
-export function eventStoreStandIn(): Found & { found: true } {
+function eventStoreStandIn(): Found & { found: true } {
   return {
     found: true,
     kind: 'stand-in',

@@ -14,7 +14,7 @@ const READY = /Server is ready/
 const COMPILE_MS = 900_000
 
 /** How to get NATS, in one line. */
-export const HOW_TO_HAVE_NATS =
+const HOW_TO_HAVE_NATS =
   'set MESSAGING_URL=nats://host:4222, run Docker, or put nats-server 2.9 or newer on the PATH ' +
   `(apt-get install nats-server; go install github.com/nats-io/nats-server/v2@v${VERSION})`
 
