@@ -52,8 +52,15 @@ export interface IdentityService extends Service {
 /** The settings of the service, without those of the first administrator. */
 export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
 
-/** Users, login, access tokens, signing keys, and the audit log of all services. */
-export function identityService(asStored: IdentityDependencies, settings: ServiceSettings): IdentityService {
+/**
+ * Users, login, access tokens, signing keys, and the audit log of all services.
+ * @param passwords by default argon2id in threads, with the cost of production
+ */
+export function identityService(
+  asStored: IdentityDependencies,
+  settings: ServiceSettings,
+  passwords = argon2idPasswords(),
+): IdentityService {
   const { ciphers, ...personal } = personalData(asStored)
   // Its event store has the personal fields of users in clear text.
   const inClearText = instrumented({ ...asStored, eventStore: personal.eventStore })
@@ -75,7 +82,6 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
   const periodMs = settings.SIGNING_KEY_ROTATION
   const rotation = rotationOf('login', { keys, periodMs, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
-  const passwords = asStored.passwords ?? argon2idPasswords()
   const loginsByUser = logins({ eventStore, readModels, user })
   const tokensOfLogins = loginTokens({ keys, now, newId })
   const authenticate = authenticator({

@@ -15,7 +15,7 @@ test('a refused login takes the time of one hash and a pause for all usernames a
     hashed.push({ cost: { memory, passes, parallelism }, endedAt: performance.now() })
     return computed
   }, CHEAP)
-  const identity = await hostIdentity({}, dependencies => ({ ...dependencies, passwords }))
+  const identity = await hostIdentity({}, dependencies => dependencies, passwords)
   onTestFinished(() => identity.close())
   for (const fields of [
     { username: 'known' },

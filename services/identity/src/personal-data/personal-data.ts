@@ -3,14 +3,11 @@ import { type EventStore, previousProjector, type Worker } from '@gantry/event-s
 import type { Bus } from '@gantry/messaging'
 import type { UserKeys } from '@gantry/read-models'
 import type { Dependencies } from '@gantry/service-kit'
-import type { Passwords } from '../password/password.ts'
 import { sealedEvents } from './sealed-events.ts'
 import { type UserCiphers, userCiphers } from './user-ciphers.ts'
 
 export interface IdentityDependencies extends Dependencies {
   userKeys: UserKeys
-  /** Default: argon2id in threads, with the cost of production. */
-  passwords?: Passwords
 }
 
 export interface PersonalData {

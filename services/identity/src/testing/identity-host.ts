@@ -50,13 +50,14 @@ export const SETTINGS: ServiceSettings = {
 }
 
 export const CHEAP = { memory: 8, passes: 1, parallelism: 1 }
-const passwords = argon2idPasswords(async hashing => hash(hashing), CHEAP)
+const cheapPasswords = argon2idPasswords(async hashing => hash(hashing), CHEAP)
 
 /** Identity whose password hashes cost almost nothing. */
 export const cheapIdentity = (
   dependencies: IdentityDependencies,
   settings: Partial<ServiceSettings> = {},
-): IdentityService => identityService({ passwords, ...dependencies }, { ...SETTINGS, ...settings })
+  passwords = cheapPasswords,
+): IdentityService => identityService(dependencies, { ...SETTINGS, ...settings }, passwords)
 
 /**
  * Identity on embedded stores, with the administrator `admin` and a clock that stands still.
@@ -65,10 +66,13 @@ export const cheapIdentity = (
 export async function hostIdentity(
   settings: Partial<ServiceSettings> = {},
   adapt: (dependencies: HostDependencies) => IdentityDependencies = dependencies => dependencies,
+  passwords = cheapPasswords,
 ): Promise<IdentityHost> {
   let time = Date.parse(START)
   const now = () => new Date(time)
-  const host = await hostService(dependencies => cheapIdentity(adapt(dependencies), settings), { now })
+  const host = await hostService(dependencies => cheapIdentity(adapt(dependencies), settings, passwords), {
+    now,
+  })
   const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { interval: 5 })
   await ready()
   await host.service.ensureAdministrator({ username: 'admin', password: PASSWORD })
