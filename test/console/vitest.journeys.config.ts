@@ -1,15 +1,13 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
-import settings from '../../vitest.config.ts'
+import journeys from '../../vitest.journeys.config.ts'
 
 export default mergeConfig(
-  settings,
+  journeys,
   defineConfig({
     test: {
       globalSetup: 'src/setup.ts',
       // The files of a worker share a browser and its page.
       isolate: false,
-      testTimeout: 120_000,
-      expect: { poll: { timeout: 20_000 } },
     },
   }),
 )
