@@ -1,13 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { throughput, timed } from './load.ts'
+import { inTurn, throughput, timed } from './load.ts'
 import { inFolder, startProgram } from './processes.ts'
-import { type Figure, progress } from './report.ts'
+import { atMost, type Figure } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
-import { shown, spread } from './statistics.ts'
 
-const ROUNDS = 5
-const SECONDS = 3
-const CONNECTIONS = 16
 const PASSWORD = 'a password for figures'
 
 /**
@@ -30,28 +26,15 @@ export async function admission(): Promise<Figure[]> {
     for (const [kind, credential] of credentials) {
       // Both requests have the header, so that they have the same length.
       const headers = { authorization: credential }
-      const answers = (side: string) =>
-        throughput({
-          url: `${service.url}/${side}/apis/${api.id}`,
-          connections: CONNECTIONS,
-          seconds: SECONDS,
-          headers,
-        })
-      const ratios: number[] = []
-      for (let round = 0; round <= ROUNDS; round++) {
-        progress(`(g) GET /apis/{id} with ${kind}, round ${round} of ${ROUNDS}`)
-        const open = await answers('open')
-        const ours = await answers('guarded')
-        // The first round is a warm-up.
-        if (round > 0) ratios.push(open / ours)
-      }
-      const ratio = spread(ratios)
-      figures.push({
-        name: `(g) time of GET /apis/{id} with ${kind} to without authentication`,
-        reached: shown(ratio),
-        target: 'at most 1.15',
-        met: ratio.median <= 1.15,
-      })
+      const answers = (side: string) => throughput({ url: `${service.url}/${side}/apis/${api.id}`, headers })
+      // The time of a response with authentication to that without is the inverse ratio of the rates.
+      const { ratios } = await inTurn(
+        `(g) GET /apis/{id} with ${kind}`,
+        () => answers('guarded'),
+        () => answers('open'),
+      )
+      const name = `(g) time of GET /apis/{id} with ${kind} to without authentication`
+      figures.push(atMost(name, ratios, 1.15))
     }
     await service.stop()
     return figures

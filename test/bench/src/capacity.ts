@@ -2,13 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { readClusterSettings, startCluster } from '@gantry/cluster'
-import { sqliteEventStore } from '@gantry/embedded'
 import { freePort } from '@gantry/service-kit/testing'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { loggedIn, type RunningCluster } from './cluster.ts'
 import { timed } from './load.ts'
 import { inFolder, restingAt, startProgram } from './processes.ts'
-import { type Figure, progress } from './report.ts'
+import { type Figure, progress, withoutTarget } from './report.ts'
 import { sampleApi, seed } from './sample-apis.ts'
 
 const APIS = 2_000
@@ -52,9 +51,7 @@ async function processes(folder: string): Promise<Figure[]> {
   const receiver = await startProgram('receiver', {})
   try {
     const idle = await memoryOf(running)
-    const figures = [
-      { name: '(m) memory of an idle process', reached: inMegabytes(idle), target: '', met: undefined },
-    ]
+    const figures = [withoutTarget('(m) memory of an idle process', inMegabytes(idle))]
     let resting: ByProcess = new Map()
     /** Without what the process would have used anyway. */
     const measured = async (name: string, count: number, work: () => Promise<unknown>) => {
@@ -63,12 +60,7 @@ async function processes(folder: string): Promise<Figure[]> {
       const each = new Map(
         [...used].map(([process, own]) => [process, (own - (resting.get(process) ?? 0) * elapsedMs) / count]),
       )
-      figures.push({
-        name: `(m) processor time, ${name}`,
-        reached: inMilliseconds(each),
-        target: '',
-        met: undefined,
-      })
+      figures.push(withoutTarget(`(m) processor time, ${name}`, inMilliseconds(each)))
     }
 
     const { url, headers } = running
@@ -85,12 +77,12 @@ async function processes(folder: string): Promise<Figure[]> {
     await atOnce(500, create)
     const idleTime = await usedDuring(running, () => setTimeout(IDLE_MS))
     resting = new Map([...idleTime.used].map(([process, own]) => [process, own / idleTime.elapsedMs]))
-    figures.push({
-      name: '(m) processor time of an idle process',
-      reached: `${shownBy(resting, share => (share / 10).toFixed(1))} % of a core`,
-      target: '',
-      met: undefined,
-    })
+    figures.push(
+      withoutTarget(
+        '(m) processor time of an idle process',
+        `${shownBy(resting, share => (share / 10).toFixed(1))} % of a core`,
+      ),
+    )
     await measured('list of ten APIs', LISTS, () =>
       atOnce(LISTS, n => read(`/apis?page=${1 + (n % 20)}`), LIST_CONNECTIONS),
     )
@@ -110,12 +102,7 @@ async function processes(folder: string): Promise<Figure[]> {
       await atOnce(DELIVERIES, n => create(n + 500 + APIS))
       while ((await arrived()) < DELIVERIES) await setTimeout(POLL_MS)
     })
-    figures.push({
-      name: '(m) memory after the load',
-      reached: inMegabytes(await memoryOf(running)),
-      target: '',
-      met: undefined,
-    })
+    figures.push(withoutTarget('(m) memory after the load', inMegabytes(await memoryOf(running))))
     return figures
   } finally {
     await receiver.stop()
@@ -126,9 +113,7 @@ async function processes(folder: string): Promise<Figure[]> {
 /** Bytes of the files of one process for each API, after its read models and its audit log are complete. */
 async function disk(folder: string): Promise<Figure[]> {
   progress(`(m) files of ${APIS} APIs`)
-  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-  await seed(eventStore, APIS)
-  await eventStore.close()
+  await seed(folder, APIS)
   const service = await startServiceProcess(folder)
   const headers = { authorization: service.authorization }
   const total = async () =>

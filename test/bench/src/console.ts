@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { buildConsole } from '@gantry/console/build'
 import { grid, openBrowser, scrollThrough, signInAt, untilInteractive } from '@gantry/console-tests'
-import { sqliteEventStore } from '@gantry/embedded'
 import { ADMINISTRATOR, startServiceProcess } from '@gantry/standalone/testing'
 import { inFolder } from './processes.ts'
 import { type Figure, progress } from './report.ts'
@@ -20,9 +18,7 @@ const FRAME_MS = 16
 export function webConsole(): Promise<Figure[]> {
   return inFolder(async folder => {
     progress(`(n) files of ${APIS} APIs`)
-    const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-    await seed(eventStore, APIS)
-    await eventStore.close()
+    await seed(folder, APIS)
     await buildConsole()
     const service = await startServiceProcess(folder, { RATE_LIMIT_PER_MINUTE: '0' })
     const browser = await openBrowser()

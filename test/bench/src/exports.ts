@@ -1,11 +1,9 @@
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { sqliteEventStore } from '@gantry/embedded'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { download } from './download.ts'
 import { timed } from './load.ts'
 import { inFolder, restingAt } from './processes.ts'
-import { type Figure, progress } from './report.ts'
+import { atLeast, type Figure, progress } from './report.ts'
 import { seed } from './sample-apis.ts'
 import { shown, spread } from './statistics.ts'
 
@@ -18,9 +16,7 @@ const MEMORY_MB = 50
 export async function exports(): Promise<Figure[]> {
   return inFolder(async folder => {
     progress(`(x) writes ${RECORDS} events`)
-    const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-    await seed(eventStore, RECORDS / PER_API, PER_API - 1)
-    await eventStore.close()
+    await seed(folder, RECORDS / PER_API, PER_API - 1)
     progress('(x) builds the read models from the log')
     const first = await startServiceProcess(folder)
     const headers = { authorization: first.authorization }
@@ -39,14 +35,9 @@ export async function exports(): Promise<Figure[]> {
       growth.push(megabytes)
     }
     await service.stop()
-    const [rate, memory] = [spread(rates), spread(growth)]
+    const memory = spread(growth)
     return [
-      {
-        name: '(x) audit records exported over HTTP a second',
-        reached: shown(rate),
-        target: 'at least 20,000',
-        met: rate.median >= 20_000,
-      },
+      atLeast('(x) audit records exported over HTTP a second', rates, 20_000),
       {
         name: `(x) memory while ${RECORDS} records are exported, above that before`,
         reached: shown(memory, ' MB'),

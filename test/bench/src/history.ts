@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { sqliteEventStore } from '@gantry/embedded'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { timed } from './load.ts'
 import { inFolder, restingAt } from './processes.ts'
-import { type Figure, progress } from './report.ts'
+import { type Figure, progress, withoutTarget } from './report.ts'
 import { DAY_MS, FIRST_DAY, sampleApi, seed } from './sample-apis.ts'
 import { quantile } from './statistics.ts'
 
@@ -45,9 +43,7 @@ const KINDS = {
 export async function history(): Promise<Figure[]> {
   return inFolder(async folder => {
     progress(`(w) writes ${SIZE} APIs with ${UPDATES} updates each`)
-    const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-    const ids = await seed(eventStore, SIZE, UPDATES)
-    await eventStore.close()
+    const ids = await seed(folder, SIZE, UPDATES)
     progress('(w) makes the read models from the log')
     const startedAt = performance.now()
     const service = await startServiceProcess(folder)
@@ -64,12 +60,10 @@ export async function history(): Promise<Figure[]> {
     await restingAt(service.pid)
     const seconds = (from: number, to: number) => ((to - from) / 1_000).toFixed(0)
     const figures: Figure[] = [
-      {
-        name: `(w) ${SIZE * (UPDATES + 1)} events: ready after / history after`,
-        reached: `${seconds(startedAt, readyAt)} / ${seconds(startedAt, historyAt)} s`,
-        target: 'no target',
-        met: undefined,
-      },
+      withoutTarget(
+        `(w) ${SIZE * (UPDATES + 1)} events: ready after / history after`,
+        `${seconds(startedAt, readyAt)} / ${seconds(startedAt, historyAt)} s`,
+      ),
     ]
     for (const [kind, { most, paths }] of Object.entries(KINDS)) {
       progress(`(w) ${kind}`)

@@ -8,7 +8,7 @@ import {
   type Query,
 } from '@gantry/read-models'
 import { inFolder } from './processes.ts'
-import { type Figure, progress } from './report.ts'
+import { type Figure, progress, withoutTarget } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
 import { quantile } from './statistics.ts'
 
@@ -132,18 +132,18 @@ export async function lists(): Promise<Figure[]> {
     }
     progress('(i) facets')
     const [memory, file] = [await facetsOf(collections.memory), await facetsOf(collections.file)]
-    figures.push({
-      name: `(i) all facets of ${SIZE} APIs, p95 from memory / from the file`,
-      reached: `${memory.toFixed(2)} / ${file.toFixed(2)} ms`,
-      target: 'no target',
-      met: undefined,
-    })
-    figures.push({
-      name: '(i) processor time to store an API, without / with an index in the file',
-      reached: `${microseconds.memory?.toFixed(0)} / ${microseconds.file?.toFixed(0)} µs`,
-      target: 'no target',
-      met: undefined,
-    })
+    figures.push(
+      withoutTarget(
+        `(i) all facets of ${SIZE} APIs, p95 from memory / from the file`,
+        `${memory.toFixed(2)} / ${file.toFixed(2)} ms`,
+      ),
+    )
+    figures.push(
+      withoutTarget(
+        '(i) processor time to store an API, without / with an index in the file',
+        `${microseconds.memory?.toFixed(0)} / ${microseconds.file?.toFixed(0)} µs`,
+      ),
+    )
     for (const store of Object.values(stores)) await store.close()
     return figures
   })

@@ -1,11 +1,14 @@
 import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
+import { progress } from './report.ts'
 
 export interface Load {
   url: string
-  connections: number
-  seconds: number
+  /** Default: 16 */
+  connections?: number
+  /** Default: 3 */
+  seconds?: number
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   /** Called for every request. */
@@ -15,8 +18,8 @@ export interface Load {
 /** Keeps one request open per connection. @returns 2xx responses per second @throws Error on any other response */
 export async function throughput({
   url,
-  connections,
-  seconds,
+  connections = 16,
+  seconds = 3,
   method = 'GET',
   headers = {},
   body,
@@ -36,6 +39,25 @@ export async function throughput({
     throw new Error(`${method} ${url}: ${result.non2xx} answers were not 2xx, ${result.errors} failed`)
   }
   return result['2xx'] / result.duration
+}
+
+const ROUNDS = 5
+
+/** Measures two rates in turn. @returns the rates of `ours` and their ratios to `theirs`, without the first round */
+export async function inTurn(
+  name: string,
+  theirs: () => Promise<number>,
+  ours: () => Promise<number>,
+): Promise<{ rates: number[]; ratios: number[] }> {
+  const measured: { rate: number; ratio: number }[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    progress(`${name}, round ${round} of ${ROUNDS}`)
+    const base = await theirs()
+    const rate = await ours()
+    // The first round is a warm-up.
+    if (round > 0) measured.push({ rate, ratio: rate / base })
+  }
+  return { rates: measured.map(({ rate }) => rate), ratios: measured.map(({ ratio }) => ratio) }
 }
 
 /** Starts `work` at a fixed rate, whether or not earlier calls have ended. Resolves when all have. */

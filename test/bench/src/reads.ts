@@ -1,13 +1,8 @@
 import { startServiceProcess } from '@gantry/standalone/testing'
-import { throughput, timed } from './load.ts'
+import { inTurn, throughput, timed } from './load.ts'
 import { inFolder, startProgram } from './processes.ts'
-import { type Figure, progress } from './report.ts'
+import { atLeast, type Figure } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
-import { shown, spread } from './statistics.ts'
-
-const ROUNDS = 5
-const SECONDS = 3
-const CONNECTIONS = 16
 
 /** (a) Reads against a bare Fastify route that returns the same JSON from memory: ratio of responses per second. */
 export async function reads(): Promise<Figure[]> {
@@ -27,27 +22,13 @@ export async function reads(): Promise<Figure[]> {
       ['GET /apis?size=10', list],
     ] as const) {
       const bare = await startProgram('bare', { ANSWER: (await timed('GET', url, headers)).text })
-      const ratios: number[] = []
-      for (let round = 0; round <= ROUNDS; round++) {
-        progress(`(a) ${name}, round ${round} of ${ROUNDS}`)
-        const theirs = await throughput({
-          url: bare.url,
-          connections: CONNECTIONS,
-          seconds: SECONDS,
-          headers,
-        })
-        const ours = await throughput({ url, connections: CONNECTIONS, seconds: SECONDS, headers })
-        // The first round is a warm-up.
-        if (round > 0) ratios.push(ours / theirs)
-      }
+      const { ratios } = await inTurn(
+        `(a) ${name}`,
+        () => throughput({ url: bare.url, headers }),
+        () => throughput({ url, headers }),
+      )
       await bare.stop()
-      const ratio = spread(ratios)
-      figures.push({
-        name: `(a) ${name} to bare Fastify`,
-        reached: shown(ratio),
-        target: 'at least 0.6',
-        met: ratio.median >= 0.6,
-      })
+      figures.push(atLeast(`(a) ${name} to bare Fastify`, ratios, 0.6))
     }
     await service.stop()
     return figures

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { apis } from '@gantry/catalog'
-import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { sqliteReadModels } from '@gantry/embedded'
 import { inFolder } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { seed } from './sample-apis.ts'
@@ -30,9 +30,7 @@ async function rebuilder(folder: string, mode: 'build' | 'measure' | 'with-lists
 export async function rebuild(): Promise<Figure[]> {
   return inFolder(async folder => {
     progress(`(i) writes the events of ${DOCUMENTS} APIs`)
-    const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-    await seed(eventStore, DOCUMENTS)
-    await eventStore.close()
+    await seed(folder, DOCUMENTS)
     progress('(i) builds the read models for the first time')
     await rebuilder(folder, 'build')
     const figures: Figure[] = []

@@ -1,3 +1,5 @@
+import { shown, spread } from './statistics.ts'
+
 /** One line of the report: the measured value and its target. */
 export interface Figure {
   name: string
@@ -5,6 +7,32 @@ export interface Figure {
   target: string
   met: boolean | undefined
 }
+
+/** A figure whose median has to reach a number. */
+export function atLeast(name: string, values: readonly number[], least: number, unit?: string): Figure {
+  const reached = spread(values)
+  const target = `at least ${least.toLocaleString('en')}`
+  return { name, reached: shown(reached, unit), target, met: reached.median >= least }
+}
+
+/** A figure whose median has to stay below a number, or to be equal to it. */
+export function atMost(name: string, values: readonly number[], most: number, unit?: string): Figure {
+  const reached = spread(values)
+  return {
+    name,
+    reached: shown(reached, unit),
+    target: `at most ${most}${unit ?? ''}`,
+    met: reached.median <= most,
+  }
+}
+
+/** A figure that is compared with nothing. */
+export const withoutTarget = (name: string, reached: string): Figure => ({
+  name,
+  reached,
+  target: 'no target',
+  met: undefined,
+})
 
 const live = process.stdout.isTTY === true
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { readPublicApis } from '@gantry/demo'
-import { type EventStore, type NewEvent, NO_STREAM } from '@gantry/event-sourcing'
+import { sqliteEventStore } from '@gantry/embedded'
+import { type NewEvent, NO_STREAM } from '@gantry/event-sourcing'
 
 const publicApis = readPublicApis()
 
@@ -25,10 +27,12 @@ export const DAY_MS = 86_400_000
 const OWNER = '22222222-2222-4222-8222-222222222222'
 
 /**
- * Appends the events of APIs to a log as catalog does, with `updates` further events each, a day apart.
+ * Writes the log of a folder with the events of APIs, as catalog appends them, with `updates` further events each, a day
+ * apart.
  * @returns ids in order
  */
-export async function seed(eventStore: EventStore, count: number, updates = 0): Promise<string[]> {
+export async function seed(folder: string, count: number, updates = 0): Promise<string[]> {
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
   const ids: string[] = []
   for (let from = 0; from < count; from += AT_ONCE) {
     const batch = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, offset) => {
@@ -38,6 +42,7 @@ export async function seed(eventStore: EventStore, count: number, updates = 0): 
     })
     await Promise.all(batch)
   }
+  await eventStore.close()
   return ids
 }
 

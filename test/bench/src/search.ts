@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import { sqliteEventStore } from '@gantry/embedded'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { timed } from './load.ts'
 import { inFolder } from './processes.ts'
@@ -43,9 +41,7 @@ export async function search(): Promise<Figure[]> {
   for (const size of SIZES) {
     await inFolder(async folder => {
       progress(`(c) writes ${size} APIs`)
-      const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-      await seed(eventStore, size)
-      await eventStore.close()
+      await seed(folder, size)
       const service = await startServiceProcess(folder)
       const headers = { authorization: service.authorization }
       for (const [kind, queries] of [
