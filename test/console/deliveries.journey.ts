@@ -12,7 +12,7 @@ interface Delivery {
 const failing: Receiver['respond'] = () => ({ status: 500, body: 'out of order' })
 const API = randomUUID()
 /** The events of the demo APIs, so many that a recovery takes seconds. */
-const DEMO_EVENTS = ['API_CREATED', 'API_VERSION_CREATED', 'API_IMAGE_UPDATED']
+const DEMO_EVENTS = ['API_CREATED', 'API_VERSION_CREATED']
 
 /** Creates a webhook for additions of APIs to products. @returns its id */
 async function subscribe({ url }: Receiver, changes: object = {}): Promise<string> {
@@ -130,20 +130,14 @@ test('a delivery of an ordered webhook names the delivery that blocks it, with a
 test('the list of a webhook shows new statuses of pending deliveries without reading the page again', async ({
   page,
 }) => {
-  const inbox = await openReceiver(failing)
-  const webhook = await subscribe(inbox)
+  const webhook = await subscribe(await openReceiver(failing))
   await happen()
   const [delivery] = await deliveries(webhook, 'RETRYING')
   await open(page, `/webhooks/${webhook}?tab=deliveries`)
   const row = page.getByRole('row').filter({ hasText: 'PRODUCT_API_ADDED' })
   await row.getByText('Retrying').waitFor()
-  // The third attempt would be minutes later.
-  const record = () => request('GET', `/webhooks/${webhook}/requests/${delivery?.id}`)
-  await expect.poll(async () => (await record()).attempts).toBe(2)
-  await expect.poll(async () => (await record()).status).toBe('RETRYING')
-  inbox.respond = () => ({ status: 200 })
-  await request('POST', `/webhooks/requests/${delivery?.id}/retry`)
-  await row.getByText('Delivered').waitFor()
+  await request('POST', `/webhooks/requests/${delivery?.id}/cancel`)
+  await row.getByText('Cancelled').waitFor()
 })
 
 test('the list of all deliveries is filtered, and the filters are in the URL', async ({ page }) => {

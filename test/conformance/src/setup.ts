@@ -19,8 +19,8 @@ export interface PlatformJwt {
 }
 
 const SHARED_ROLES = ['GLOBAL_ADMIN', 'ADMIN', 'USER'] as const
-export type SharedRole = (typeof SHARED_ROLES)[number]
-type SharedUsers = Record<SharedRole, { user: User; password: string; authorization: string }>
+export type RunRole = (typeof SHARED_ROLES)[number]
+type SharedUsers = Record<RunRole, { user: User; password: string; authorization: string }>
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -102,7 +102,7 @@ const ownService = async (folder: string) => {
 /** Creates the shared users and logs them in. */
 const createSharedUsers = async (service: Service, admin: Client): Promise<SharedUsers> => {
   const password = randomBytes(12).toString('hex')
-  const create = async (role: SharedRole) => {
+  const create = async (role: RunRole) => {
     const username = `shared-${role.toLowerCase().replace('_', '-')}-${randomBytes(4).toString('hex')}`
     const fields = { username, displayName: 'Shared', role, status: 'ACTIVE', sso: false, password }
     const user = (await admin.post('/users', fields)).as<User>(201)

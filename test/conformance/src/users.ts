@@ -2,7 +2,7 @@ import { inject } from 'vitest'
 import { type Client, clientOf } from './client.ts'
 import { admin, anonymous, cleanUp, service, unique } from './gantry.ts'
 import type { AccessToken, User } from './records.ts'
-import type { SharedRole } from './setup.ts'
+import type { RunRole } from './setup.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 
@@ -32,7 +32,7 @@ export const loggedIn = async ({ username }: User, password = PASSWORD) =>
   clientOf(service, (await logIn(username, password)).is(200).headers.get('authorization') ?? '')
 
 /** A user of the role that all stories share, with a login. Stories neither change them nor log them out. */
-export const shared = (role: SharedRole) => {
+export const userWithRole = (role: RunRole) => {
   const { user, password, authorization } = inject('sharedUsers')[role]
   return { user, password, client: clientOf(service, authorization) }
 }
@@ -48,4 +48,4 @@ export const createToken = async (
 
 /** A client whose access token has only these scopes. It belongs to the shared administrator, who has all scopes. */
 export const scopedTo = async (...scopes: string[]) =>
-  withToken((await createToken(shared('GLOBAL_ADMIN').client, scopes)).token)
+  withToken((await createToken(userWithRole('GLOBAL_ADMIN').client, scopes)).token)

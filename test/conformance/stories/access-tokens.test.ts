@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { admin, cleanUp, eventually, unique, withinASecond } from '../src/gantry.ts'
 import type { AccessToken, Page } from '../src/records.ts'
-import { createToken, createUser, loggedIn, shared, withToken } from '../src/users.ts'
+import { createToken, createUser, loggedIn, userWithRole, withToken } from '../src/users.ts'
 
 /** Table of scopes from the "Authentication" section of the specification. */
 const SCOPES =
@@ -77,7 +77,7 @@ describe('creating an access token', () => {
 describe('an access token', () => {
   test('cannot have scopes that the role of its user does not grant', async () => {
     const body = { name: unique('token'), scopes: ['USER_WRITE'] }
-    ;(await shared('USER').client.post('/accessTokens', body)).refused(403)
+    ;(await userWithRole('USER').client.post('/accessTokens', body)).refused(403)
   })
 
   test('shows when it was last used', async () => {
@@ -111,7 +111,7 @@ describe('deleting an access token', () => {
 
 test('tokens of other users answer 404, also to an administrator', async () => {
   const { id, token } = await createToken(client, ['API_READ'])
-  for (const stranger of [shared('ADMIN').client, admin]) {
+  for (const stranger of [userWithRole('ADMIN').client, admin]) {
     ;(await stranger.get(`/accessTokens/${id}`)).refused(404)
     ;(await stranger.delete(`/accessTokens/${id}`)).refused(404)
     expect(await idsOf(stranger)).not.toContain(id)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { apiFields, createApi, listApis, readApi } from '../src/apis.ts'
 import { admin, cleanUp, unique, uuid } from '../src/gantry.ts'
 import type { Api } from '../src/records.ts'
-import { shared } from '../src/users.ts'
+import { userWithRole } from '../src/users.ts'
 
 const optionalFields = {
   description: 'Card and account payments',
@@ -36,7 +36,7 @@ describe('creating an API', () => {
   })
 
   test('makes the caller the owner by default, and shows the display name of a known owner', async () => {
-    const { user, client } = shared('ADMIN')
+    const { user, client } = userWithRole('ADMIN')
     const own = await createApi({}, client)
     expect(await readApi(own.id)).toMatchObject({ owner: user.id, ownerDisplayName: user.displayName })
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { apiFields, createApi } from '../src/apis.ts'
 import { admin, anonymous, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import type { Api, AuditRecord, Page, Webhook } from '../src/records.ts'
-import { createToken, createUser, logIn, PASSWORD, shared } from '../src/users.ts'
+import { createToken, createUser, logIn, PASSWORD, userWithRole } from '../src/users.ts'
 
 const list = async (query = {}) => (await admin.get('/auditLog', query)).as<Page<AuditRecord>>(200)
 /** The record of one request, found by the X-Request-Id that was sent with it. */
@@ -74,7 +74,7 @@ describe('a change', () => {
 })
 
 test('the record names the user that made the change, and a refused request is not recorded', async () => {
-  const { user, client } = shared('ADMIN')
+  const { user, client } = userWithRole('ADMIN')
   const [refused, requestId] = [uuid(), uuid()]
   const by = (id: string) => ({ headers: { 'x-request-id': id } })
   ;(await client.post('/apis', apiFields({ status: 'SLEEPING' }), by(refused))).refused(400)

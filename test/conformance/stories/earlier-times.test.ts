@@ -5,7 +5,7 @@ import { admin, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import { platformEvent, publish } from '../src/platform-events.ts'
 import type { Api, Page, Version, Webhook } from '../src/records.ts'
-import { shared } from '../src/users.ts'
+import { userWithRole } from '../src/users.ts'
 import { changeWebhook, NEVER } from '../src/webhooks.ts'
 
 /** Responses to requests after the change at a time, before the next change. */
@@ -37,7 +37,7 @@ const total = async (path: string, query: Query) =>
 describe('the catalogue at an earlier time', () => {
   test('is shown as it was then, by every filter and sort, also after everything was deleted', async () => {
     const word = unique('word')
-    const { user } = shared('USER')
+    const { user } = userWithRole('USER')
     const [environment, product] = [uuid(), uuid()]
     const fields = { description: `About ${word}`, platformType: word, tags: [word, 'first'] }
     const api = await createApi({ ...fields, owner: user.id })

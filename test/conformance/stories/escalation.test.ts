@@ -3,7 +3,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { anonymous, cleanUp, unique } from '../src/gantry.ts'
 import { makeJwt } from '../src/jwt.ts'
 import type { User } from '../src/records.ts'
-import { createToken, logIn, PASSWORD, scopedTo, shared, withToken } from '../src/users.ts'
+import { createToken, logIn, PASSWORD, scopedTo, userWithRole, withToken } from '../src/users.ts'
 
 const ADMINISTRATORS = ['ADMIN', 'GLOBAL_ADMIN'] as const
 const fields = (changes: object = {}) => ({
@@ -23,13 +23,13 @@ describe.concurrent('an access token with the scopes to write users, and no othe
       const sent = fields({ role })
       ;(await client.post('/users', sent)).refused(403, 'scope-missing')
       ;(await logIn(sent.username)).refused(401)
-      const { user, password } = shared(role)
+      const { user, password } = userWithRole(role)
       const set = { ...user, password: 'chosen by the token' }
       ;(await client.put(`/users/${user.id}`, set)).refused(403, 'scope-missing')
       ;(await client.delete(`/users/${user.id}`)).refused(403, 'scope-missing')
       ;(await logIn(user.username, set.password)).refused(401)
       ;(await logIn(user.username, password)).is(200)
-      const { user: other } = shared('USER')
+      const { user: other } = userWithRole('USER')
       ;(await client.put(`/users/${other.id}`, { ...other, role })).refused(403, 'scope-missing')
       expect((await client.get(`/users/${other.id}`)).as<User>(200)).toEqual(other)
     },
@@ -64,7 +64,7 @@ describe.concurrent('an access token', () => {
   })
 
   test('does not get the response to another credential of its user under the same Idempotency-Key', async () => {
-    const { client } = shared('ADMIN')
+    const { client } = userWithRole('ADMIN')
     const { token } = await createToken(client, ['ACCESS_TOKEN_MANAGE'])
     const body = { name: 'wide', scopes: ['ACCESS_TOKEN_MANAGE', 'API_WRITE'] }
     const keyed = { headers: { 'idempotency-key': unique('easily-guessed') } }

@@ -14,12 +14,12 @@ import { admin, cleanUp, unique } from '../src/gantry.ts'
 import { happen, platformEvent, publish } from '../src/platform-events.ts'
 import { openInbox } from '../src/receiver.ts'
 import type { Delivery, Page, Webhook } from '../src/records.ts'
-import { createToken, createUser, scopedTo, shared, withToken } from '../src/users.ts'
+import { createToken, createUser, scopedTo, userWithRole, withToken } from '../src/users.ts'
 import { changeWebhook, delivered, deliveryAbout, NEVER, subscribe } from '../src/webhooks.ts'
 
 /** A client with an access token of a user, which has only these scopes. */
 const userWith = async (...scopes: Scope[]) =>
-  withToken((await createToken(shared('USER').client, scopes)).token)
+  withToken((await createToken(userWithRole('USER').client, scopes)).token)
 /** An attacker that may manage webhooks, but not read the events that they deliver. */
 const attacker = () => userWith('WEBHOOKS_READ', 'WEBHOOKS_WRITE')
 

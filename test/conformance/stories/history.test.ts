@@ -6,7 +6,7 @@ import { admin, eventually, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import { platformEvent, publish } from '../src/platform-events.ts'
 import type { Api, AuditRecord, Page, Version, Webhook } from '../src/records.ts'
-import { createUser, loggedIn, scopedTo, shared } from '../src/users.ts'
+import { createUser, loggedIn, scopedTo, userWithRole } from '../src/users.ts'
 
 type Entry = Omit<HistoryEntry, 'changes'> & { changes: (Operation & { before?: unknown })[] }
 
@@ -32,7 +32,7 @@ const operations = (entries: readonly Entry[]) => entries.map(({ operation }) =>
 describe.concurrent('the history of an API', () => {
   test('leads from nothing to the record, and after the deletion back to nothing', async () => {
     const requestId = uuid()
-    const { user: author, client } = shared('ADMIN')
+    const { user: author, client } = userWithRole('ADMIN')
     const api = await createApi({ tags: ['a'] })
     const fields = { name: api.name, description: 'New', url: '/new', tags: ['a', 'b'] }
     const put = await client.put(`/apis/${api.id}`, apiFields(fields), {
@@ -210,7 +210,7 @@ describe.concurrent('the history of a webhook', () => {
     }
     const created = (await admin.post('/webhooks', input)).as<Webhook>(201)
     const path = `/webhooks/${created.id}`
-    const owner = shared('GLOBAL_ADMIN').user.id
+    const owner = userWithRole('GLOBAL_ADMIN').user.id
     ;(await admin.put(path, { displayName: 'B', url: 'https://example.com/b', events: ['TEST'], owner })).is(
       200,
     )

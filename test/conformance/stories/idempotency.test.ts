@@ -3,7 +3,7 @@ import { apiFields, createApi, listApis } from '../src/apis.ts'
 import type { Client } from '../src/client.ts'
 import { admin, cleanUp, unique, uuid } from '../src/gantry.ts'
 import type { AccessToken, Api, Version, Webhook } from '../src/records.ts'
-import { createToken, loggedIn, PASSWORD, shared, withToken } from '../src/users.ts'
+import { createToken, loggedIn, PASSWORD, userWithRole, withToken } from '../src/users.ts'
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
@@ -109,7 +109,7 @@ test('a repeated request creates one API, also with another order of fields; wit
 })
 
 test('the keys of different callers are independent', async () => {
-  const [one, two] = [shared('ADMIN').client, shared('USER').client]
+  const [one, two] = [userWithRole('ADMIN').client, userWithRole('USER').client]
   const key = uuid()
   const body = tokenBody()
   const first = (await one.post('/accessTokens', body, keyed(key))).as<AccessToken>(201)
@@ -185,13 +185,13 @@ const secrets: [string, () => Promise<Secret> | Secret][] = [
 
 let otherLogin: Client
 beforeAll(async () => {
-  const { user, password } = shared('ADMIN')
+  const { user, password } = userWithRole('ADMIN')
   otherLogin = await loggedIn(user, password)
 })
 
 describe.for(secrets)('the secret of %s', ([, make]) => {
   test('is repeated to the credential that received it, and withheld from another credential of the user', async () => {
-    const { client: login } = shared('ADMIN')
+    const { client: login } = userWithRole('ADMIN')
     const { field, path, spelled = path, body } = await make()
     const options = { ...keyed(uuid()), undocumented: spelled !== path }
     const first = (await login.post(path, body, options)).is(200, 201)
@@ -210,7 +210,7 @@ describe.for(secrets)('the secret of %s', ([, make]) => {
   })
 
   test('is repeated to the access token that received it; another token has its own keys', async () => {
-    const { client } = shared('ADMIN')
+    const { client } = userWithRole('ADMIN')
     const scopes = ['ACCESS_TOKEN_MANAGE', 'WEBHOOKS_WRITE', 'API_READ']
     const [one, other] = [await createToken(client, scopes), await createToken(client, scopes)]
     const { field, path, body } = await make()

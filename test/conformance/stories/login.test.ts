@@ -3,7 +3,7 @@ import { type Client, clientOf } from '../src/client.ts'
 import { admin, anonymous, eventually, service, unique, withinASecond } from '../src/gantry.ts'
 import { isSignedBy, type Jwks, readJwt, tamper } from '../src/jwt.ts'
 import type { AuditRecord, Page, User } from '../src/records.ts'
-import { createToken, createUser, loggedIn, logIn, PASSWORD, shared, withToken } from '../src/users.ts'
+import { createToken, createUser, loggedIn, logIn, PASSWORD, userWithRole, withToken } from '../src/users.ts'
 
 const refusedEverywhere = (client: Client) =>
   withinASecond(async () => (await client.get('/apis', { size: 1 })).refused(401))
@@ -123,7 +123,7 @@ describe.concurrent('logging out', () => {
     expect((await one.post('/logout')).is(204).bytes).toHaveLength(0)
     await refusedEverywhere(one)
     await refusedEverywhere(two)
-    for (const kept of [withToken(token), shared('ADMIN').client, await loggedIn(user)])
+    for (const kept of [withToken(token), userWithRole('ADMIN').client, await loggedIn(user)])
       (await kept.get('/apis', { size: 1 })).is(200)
   })
 })

@@ -7,7 +7,7 @@ import { admin, anonymous, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import { type Jwks, makeJwt, readJwt, signedByAnother, signedByPublicKey, tamper } from '../src/jwt.ts'
 import type { AuditRecord, Page } from '../src/records.ts'
-import { createToken, createUser, loggedIn, shared, withToken } from '../src/users.ts'
+import { createToken, createUser, loggedIn, userWithRole, withToken } from '../src/users.ts'
 
 /**
  * Tests every operation with every kind of caller. The expected result follows from the scope of the operation and the
@@ -21,7 +21,7 @@ let requests = 0
 
 /** Ids for forbidden requests. The resources exist, so that a request would change them if it were permitted. */
 const victims: Record<string, string> = {}
-const { user: administrator, client: login } = shared('GLOBAL_ADMIN')
+const { user: administrator, client: login } = userWithRole('GLOBAL_ADMIN')
 const tokenOf = ({ authorization = '' }: Client) => authorization.replace(/^Bearer /, '')
 let owner: Client
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
     environment_id: uuid(),
     webhook_id: webhook.id,
     request_id: id,
-    user_id: shared('USER').user.id,
+    user_id: userWithRole('USER').user.id,
     id: (await createToken(owner, ['API_READ'])).id,
   })
   ;(await admin.put(`/apis/${api.id}/image`, undefined, { body: form(png(1, 1)) })).is(200)
@@ -158,7 +158,7 @@ describe('the matrix', () => {
       },
       'a login token signed with another key': () => withToken(signedByAnother(tokenOf(login))),
       'a login token with changed claims': () =>
-        withToken(tamper(tokenOf(shared('USER').client), { sub: administrator.id })),
+        withToken(tamper(tokenOf(userWithRole('USER').client), { sub: administrator.id })),
       'a login token for another audience': () => withToken(tamper(tokenOf(login), { aud: 'another' })),
       'a login token with alg: none': () => withToken(makeJwt(readJwt(tokenOf(login)).claims)),
       'a login token signed with the public key': async () =>
@@ -174,7 +174,7 @@ describe('the matrix', () => {
       'for another audience': () => platformJwt(administrator.username, { aud: 'another' }),
       'of another issuer': () => platformJwt(administrator.username, { iss: 'https://another.example' }),
       'with changed claims': () =>
-        tamper(platformJwt(shared('USER').user.username), {
+        tamper(platformJwt(userWithRole('USER').user.username), {
           [platform?.userClaim ?? '']: administrator.username,
         }),
       'signed with another key': () => signedByAnother(platformJwt(administrator.username)),

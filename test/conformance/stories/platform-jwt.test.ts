@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest'
 import { uuid } from '../src/gantry.ts'
 import { makeJwt } from '../src/jwt.ts'
-import { createUser, shared, withToken } from '../src/users.ts'
+import { createUser, userWithRole, withToken } from '../src/users.ts'
 
 const platform = inject('platformJwt')
 
@@ -25,7 +25,7 @@ describe.skipIf(!platform)(
 
     test('authenticates the user named in its claim, with the scopes of the role, also with single sign-on', async () => {
       const sso = await createUser({ role: 'USER', sso: true })
-      for (const { username } of [shared('USER').user, sso]) {
+      for (const { username } of [userWithRole('USER').user, sso]) {
         const client = withToken(makeJwt(claims(username), privateKey))
         ;(await client.get('/apis', { size: 1 })).is(200)
         ;(await client.get('/users', { size: 1 })).refused(403)
@@ -33,7 +33,7 @@ describe.skipIf(!platform)(
     })
 
     test('does not get a secret again that another JWT of its user got under the same Idempotency-Key', async () => {
-      const { username } = shared('ADMIN').user
+      const { username } = userWithRole('ADMIN').user
       const [one, other] = [makeJwt(claims(username), privateKey), makeJwt(claims(username), privateKey)]
       const body = { name: 'of the platform', scopes: ['API_READ'] }
       const keyed = { headers: { 'idempotency-key': uuid() } }
@@ -52,7 +52,7 @@ describe.skipIf(!platform)(
       ['without the claim', () => ({ [userClaim]: undefined })],
       ['of a user who does not exist', () => ({ [userClaim]: uuid() })],
     ])('%s is refused', async ([, changes]) => {
-      const { username } = shared('USER').user
+      const { username } = userWithRole('USER').user
       ;(await ask(makeJwt(claims(username, changes()), privateKey))).refused(401)
     })
 

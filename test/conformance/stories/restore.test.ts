@@ -3,7 +3,7 @@ import { apiFields, createApi, createVersion, deploy, readApi } from '../src/api
 import { admin, eventually, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import type { Api, AuditRecord, Page } from '../src/records.ts'
-import { shared } from '../src/users.ts'
+import { userWithRole } from '../src/users.ts'
 
 const restore = (id: string, at: string, headers = {}) =>
   admin.post(`/apis/${id}/restore`, { at }, { headers })
@@ -22,7 +22,7 @@ test('an API gets the fields of an earlier time, and keeps its versions, image a
   }
   const api = await createApi(fields)
   const version = await createVersion(api)
-  await change(api, { displayName: 'Another', owner: shared('USER').user.id })
+  await change(api, { displayName: 'Another', owner: userWithRole('USER').user.id })
   ;(await admin.put(`/apis/${api.id}/image`, undefined, { body: form(png(1, 1)) })).is(200)
   const { environment } = await deploy(api)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { admin, cleanUp, findListed, unique } from '../src/gantry.ts'
 import type { Page, User } from '../src/records.ts'
-import { createUser, loggedIn, logIn, PASSWORD, shared } from '../src/users.ts'
+import { createUser, loggedIn, logIn, PASSWORD, userWithRole } from '../src/users.ts'
 
 const readUser = async (id: string) => (await admin.get(`/users/${id}`)).as<User>(200)
 const fields = (changes: object = {}) => ({
@@ -92,7 +92,7 @@ describe.concurrent('a username', () => {
   ] as const)('with %s is refused', async ([, username]) => {
     const { errors } = (await admin.post('/users', fields({ username }))).refused(400, 'invalid-request')
     expect(errors).toMatchObject([{ field: 'username' }])
-    const { user } = shared('USER')
+    const { user } = userWithRole('USER')
     ;(await admin.put(`/users/${user.id}`, { ...user, username })).refused(400, 'invalid-request')
   })
 })

@@ -5,7 +5,7 @@ import { admin, cleanUp, eventually, findListed, unique, uuid } from '../src/gan
 import { happen } from '../src/platform-events.ts'
 import { heldReply, openInbox } from '../src/receiver.ts'
 import type { AuditRecord, Page, User, Webhook } from '../src/records.ts'
-import { createUser, loggedIn, shared } from '../src/users.ts'
+import { createUser, loggedIn, userWithRole } from '../src/users.ts'
 import { delivered, deliveryAbout, subscribe } from '../src/webhooks.ts'
 
 const create = async (client: Client, eventTypes = ['API_CREATED']) => {
@@ -24,17 +24,17 @@ const newUser = async (fields: Partial<User> = {}) => {
 }
 
 describe.concurrent('the owner of a webhook', () => {
-  const { user: maker, client } = shared('USER')
+  const { user: maker, client } = userWithRole('USER')
 
   test('stays the user who created it, until an administrator changes it, which the audit log records', async () => {
-    const { user: administrator, client: administering } = shared('ADMIN')
+    const { user: administrator, client: administering } = userWithRole('ADMIN')
     const webhook = await create(client)
     expect(webhook.owner).toBe(maker.id)
     expect((await put(administering, webhook, { name: 'renamed' })).as<Webhook>(200).owner).toBe(maker.id)
     expect((await findListed<Webhook>('/webhooks', webhook.id))?.owner).toBe(maker.id)
 
     const { etag } = await admin.get(`/webhooks/${webhook.id}`)
-    const owner = shared('GLOBAL_ADMIN').user.id
+    const owner = userWithRole('GLOBAL_ADMIN').user.id
     const answer = await put(administering, webhook, { owner, name: 'transferred' })
     expect(answer.as<Webhook>(200)).toMatchObject({ owner, name: 'transferred' })
     expect(answer.etag).not.toBe(etag)
@@ -147,7 +147,7 @@ describe.concurrent('a webhook whose owner may not read one of its event types',
     ;(await admin.post(`/webhooks/${webhook.id}/recover`, { from })).refused(409, 'webhook-inactive')
 
     inbox.respond = working
-    const { user: next } = shared('USER')
+    const { user: next } = userWithRole('USER')
     ;(await put(admin, webhook, { active: true, owner: next.id })).is(200)
     await delivered(webhook, pending.id, 'SUCCESS')
     ;(await admin.post(`/webhooks/${webhook.id}/recover`, { from })).is(202)

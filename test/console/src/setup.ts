@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildConsole } from '@gantry/console/build'
-import { client, fill, readPublicApis } from '@gantry/demo'
-import { startServiceProcess } from '@gantry/standalone/testing'
+import { client, readPublicApis } from '@gantry/demo'
+import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import type { TestProject } from 'vitest/node'
 import { canInstall, findChromium, HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
 
@@ -40,7 +40,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     RATE_LIMIT_PER_MINUTE: '0',
     LOGIN_LIMIT_PER_MINUTE: '0',
   })
-  await fill(client(service.url, service.authorization), SOME_APIS, () => {})
+  await createApis(service)
   provide('url', service.url)
   provide('password', service.password)
   provide('authorization', service.authorization)
@@ -48,4 +48,17 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
     await service.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Creates the demo APIs with a version each. */
+async function createApis({ url, authorization }: ServiceProcess): Promise<void> {
+  const { call } = client(url, authorization)
+  const waiting = SOME_APIS.values()
+  const create = async () => {
+    for (const { version, ...api } of waiting) {
+      const { body } = await call<{ id: string }>('POST', '/apis', api)
+      await call('POST', `/apis/${body.id}/versions`, { name: version, status: 'ACTIVE' })
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, create))
 }

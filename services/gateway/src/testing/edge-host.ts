@@ -21,7 +21,7 @@ export const grace: Principal = {
   tokenId: null,
   expiresAt: Date.parse('2026-11-21T10:30:00.000Z'),
 }
-export const ada: Principal = { ...grace, userId: '33333333-3333-4333-8333-333333333333', username: 'ada' }
+const ada: Principal = { ...grace, userId: '33333333-3333-4333-8333-333333333333', username: 'ada' }
 
 /** A substitute for the identity service, with a table of credentials. */
 interface Identity {

@@ -42,7 +42,7 @@ export interface IdentityHost {
 }
 
 export const MINUTE = 60_000
-export const SETTINGS: ServiceSettings = {
+const SETTINGS: ServiceSettings = {
   PLATFORM_JWT_USER_CLAIM: 'sub',
   SIGNING_KEY_ROTATION: 0,
   AUDIT_PUSH_EVERY: 60 * MINUTE,
