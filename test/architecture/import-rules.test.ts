@@ -1,4 +1,3 @@
-import type { IForbiddenRuleType } from 'dependency-cruiser'
 import { describe, expect, test } from 'vitest'
 import { cruiseProject } from './src/cruise.ts'
 import { FILE_RULES, FOLDER_RULES } from './src/import-rules.ts'
@@ -180,22 +179,6 @@ describe('import rules', () => {
     )
 
     expect(found).toEqual([])
-  })
-
-  test('have no known exception whose cycle is gone', async () => {
-    const isOfCycles = ({ name }: IForbiddenRuleType) => name?.startsWith('no cycle') ?? false
-    const withoutExceptions = (rules: IForbiddenRuleType[]) =>
-      rules.filter(isOfCycles).map(rule => ({ ...rule, from: {} }))
-    const { violations } = await cruiseProject(ROOT, {
-      files: withoutExceptions(FILE_RULES),
-      folders: withoutExceptions(FOLDER_RULES),
-    })
-    const cyclic = violations.flatMap(violation => violation.split(': ')[1]?.split(' → ') ?? [])
-    const exceptions = [...FILE_RULES, ...FOLDER_RULES]
-      .filter(isOfCycles)
-      .flatMap(({ from }) => [from.pathNot ?? []].flat())
-
-    expect(exceptions.filter(pattern => !cyclic.some(path => new RegExp(pattern).test(path)))).toEqual([])
   })
 })
 
