@@ -54,7 +54,7 @@ const A_MINUTE = 60_000
 
 /** Tests every guarantee of the ReadModels port. Each test uses unique names, so a shared server can be used. */
 export function readModelsContract(name: string, open: () => Promise<OpenedReadModels>): void {
-  describe(`${name} as read models`, { timeout: 60_000 }, () => {
+  describe(`${name} as read models`, () => {
     let opened: OpenedReadModels
     let readModels: ReadModels
     /** A name that no other test uses, for collections, checkpoints and leases. */
