@@ -70,7 +70,7 @@ test('a starting process logs what it waits for, reports it at /health/ready, an
   expect(await readiness(port)).toEqual([503, 'waits for the reference time from identity'])
   child.kill('SIGTERM')
   expect(await once(child, 'close')).toEqual([0, null])
-}, 60_000)
+})
 
 /** A server that answers as ready services do. */
 async function openServices() {
@@ -89,7 +89,7 @@ test('a process that shuts down says so at /health/ready for SHUTDOWN_DELAY', as
   child.kill('SIGTERM')
   await logged('shutting down')
   expect(await readiness(port)).toEqual([503, 'shutting down'])
-}, 60_000)
+})
 
 test('a request that does not end delays the exit until SHUTDOWN_TIMEOUT after the delay, and the exit code is 0', async () => {
   const services = await openServices()
@@ -112,4 +112,4 @@ test('a request that does not end delays the exit until SHUTDOWN_TIMEOUT after t
   await logged('stopped')
   expect(await ended).toEqual([0, null])
   expect(performance.now() - startedAt).toBeGreaterThan(3_900)
-}, 60_000)
+})

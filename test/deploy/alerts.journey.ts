@@ -20,7 +20,7 @@ async function run(cases: string): Promise<string> {
   return stderr + stdout
 }
 
-describe.skipIf(!promtool)('promtool', { meta: { skipped }, timeout: 60_000 }, () => {
+describe.skipIf(!promtool)('promtool', { meta: { skipped } }, () => {
   test('the alerts fire and stay silent as the cases of alerts.test.yaml say', async () => {
     expect(await run(join(ROOT, 'test/deploy/alerts.test.yaml'))).toContain('SUCCESS')
   })

@@ -87,7 +87,7 @@ describe('the check of READ_MODEL_URL', () => {
     for (const ping of pings) expect(String((ping as PromiseRejectedResult).reason)).toContain(words)
     await readModels.close()
     // Without a limit of its own, the driver waits for 30 s in each call.
-  }, 20_000)
+  })
 
   it('reports a host that does not exist', async () => {
     await expect(checkReadModels({ url: 'mongodb://no-such-host.invalid/gantry' })).rejects.toThrow(

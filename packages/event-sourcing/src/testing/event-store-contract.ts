@@ -23,7 +23,7 @@ export interface OpenedEventStore {
 
 /** Tests every guarantee of the EventStore port. Each test uses unique streams, so a shared server can be used. */
 export function eventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
-  describe(`${name} as an event store`, { timeout: 60_000 }, () => {
+  describe(`${name} as an event store`, () => {
     let opened: OpenedEventStore
     let eventStore: EventStore
     let others: EventStore[]

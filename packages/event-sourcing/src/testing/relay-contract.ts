@@ -25,7 +25,7 @@ type StartOptions = Partial<Omit<RelayOptions, 'publication'> & { publication: P
 
 /** Tests the guarantees of the relay over a bus, including the loss of its checkpoint and its lease. */
 export function relayContract(name: string, open: () => Promise<RelayStores>): void {
-  describe(`the relay over ${name}`, { timeout: 60_000 }, () => {
+  describe(`the relay over ${name}`, () => {
     let stores: RelayStores
     let bus: Bus
     let workers: Worker[]

@@ -32,7 +32,7 @@ export interface OpenedBus {
  * Published messages are on `events.>`; broadcasts and requests are on `hints.>` and `requests.>`.
  */
 export function busContract(name: string, open: () => Promise<OpenedBus>): void {
-  describe(`${name} as a bus`, { timeout: 60_000 }, () => {
+  describe(`${name} as a bus`, () => {
     let opened: OpenedBus
     let bus: Bus
     let connections: Bus[]

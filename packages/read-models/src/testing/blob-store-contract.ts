@@ -12,7 +12,7 @@ export interface OpenedBlobStore {
 
 /** Tests every guarantee of the BlobStore port. Each test uses unique keys, so a shared server can be used. */
 export function blobStoreContract(name: string, open: () => Promise<OpenedBlobStore>): void {
-  describe(`${name} as a blob store`, { timeout: 60_000 }, () => {
+  describe(`${name} as a blob store`, () => {
     let opened: OpenedBlobStore
     let blobs: BlobStore
     /** A key that no other test uses. */

@@ -15,7 +15,7 @@ const LATER = '2026-11-22T10:00:00.000Z'
 
 /** Tests every guarantee of the UserKeys port. Each test uses a user of its own, so a shared server can be used. */
 export function userKeysContract(name: string, open: () => Promise<OpenedUserKeys>): void {
-  describe(`${name} as a store of user keys`, { timeout: 60_000 }, () => {
+  describe(`${name} as a store of user keys`, () => {
     let opened: OpenedUserKeys
     let user: string
     beforeEach(async () => {
