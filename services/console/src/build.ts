@@ -44,7 +44,7 @@ export async function buildConsole(): Promise<boolean> {
 function keyOfSources(): string {
   const hash = createHash('sha256')
   const files = globSync('**/*', { cwd: APP, withFileTypes: true })
-    .filter(entry => entry.isFile())
+    .filter(entry => entry.isFile() && !entry.name.endsWith('.test.ts'))
     .map(entry => join(entry.parentPath, entry.name))
     .sort()
   for (const path of [...files, join(import.meta.dirname, 'build.ts'), join(CONSOLE, 'package.json')])

@@ -1,0 +1,65 @@
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { Format, Received } from './export.ts'
+
+/** The modules read the address of the page when they are loaded. */
+let exporting: typeof import('./export.ts')
+beforeAll(async () => {
+  vi.stubGlobal('document', { baseURI: 'http://service/console/' })
+  exporting = await import('./export.ts')
+})
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+const trailer = (complete: boolean) => `{"signature":"s","trailer":{"complete":${complete}}}`
+const escaped = (text: string) => text.replaceAll('=', '\\=')
+
+/** A record and a trailer as a line of each form, see docs/audit.md. */
+const LINES: Record<Format, { record: string; last: (json: string) => string }> = {
+  ndjson: { record: '{"number":1}', last: json => json },
+  csv: { record: '1,API_CREATED', last: json => `,,"${json.replaceAll('"', '""')}"\r` },
+  cef: { record: 'CEF:0|record', last: json => `CEF:0|end gantryProof=${escaped(json)}` },
+}
+
+/** Receives a response until it ends. */
+async function receive(format: Format, so: Received, body: string) {
+  const asked: string[] = []
+  vi.stubGlobal('location', { origin: 'http://service' })
+  vi.stubGlobal('fetch', async ({ url }: Request) => {
+    asked.push(url)
+    return new Response(body, { headers: { 'content-type': 'text/plain' } })
+  })
+  let last = so
+  const { signal } = new AbortController()
+  const received = (next: Received) => {
+    last = next
+  }
+  const failure = await exporting
+    .receiveExport({ filters: { resource: 'API' }, format, so, signal, received })
+    .then(
+      () => undefined,
+      error => error.problem.title,
+    )
+  return { failure, so: last, query: new URL(asked[0] ?? '').searchParams }
+}
+
+test.for(['ndjson', 'csv', 'cef'] as const)(
+  'an export as %s that was cut off is incomplete and continues after its last trailer',
+  async format => {
+    const { record, last } = LINES[format]
+    const proven = `${record}\n${last(trailer(false))}\n`
+    const cut = await receive(format, exporting.NOTHING_RECEIVED, `${proven}${record}\n${record.slice(0, 4)}`)
+    expect(cut.failure).toBe('The export was cut off')
+    expect(cut.query.has('trailer')).toBe(false)
+    expect([cut.so.lines, cut.so.complete]).toEqual([3, false])
+
+    const rest = `${record}\n${last(trailer(true))}\n`
+    const whole = await receive(format, cut.so, rest)
+    expect(whole.failure).toBeUndefined()
+    const sent = whole.query.get('trailer') ?? ''
+    expect(atob(sent.replaceAll('-', '+').replaceAll('_', '/'))).toBe(trailer(false))
+    expect(whole.query.get('resource')).toBe('API')
+    expect(await whole.so.blob.text()).toBe(`${proven}${rest}`)
+    expect([whole.so.lines, whole.so.complete]).toEqual([4, true])
+  },
+)
