@@ -7,7 +7,7 @@ import type { AccessToken, Api, Page, User, Webhook } from '../src/records.ts'
 
 const apiFields = (name: string) => ({ name, displayName: name, status: 'ACTIVE', tags: ['a'] })
 
-test('a restart, also under another base path, loses no data: records, images, tokens, keys and repeated answers', async () => {
+test('a restart loses no data: records, images, tokens, keys and repeated answers', async () => {
   const folder = await dataFolder()
   const before = await start(folder)
   const admin = await before.logIn()
@@ -24,8 +24,7 @@ test('a restart, also under another base path, loses no data: records, images, t
   const webhook = (await admin.post('/webhooks', hook)).as<Webhook>(201)
   await before.stop()
 
-  const { service, logIn } = await start(folder, { BASE_PATH: '/management' })
-  expect(service.baseUrl).toMatch(/\/management$/)
+  const { service, logIn } = await start(folder)
   const again = clientOf(service, `Bearer ${token}`)
   const record = (await again.get(`/apis/${id}`)).as<Api>(200)
   expect(record).toMatchObject({ name: 'kept', tags: ['a'], hasImage: true })
@@ -36,11 +35,16 @@ test('a restart, also under another base path, loses no data: records, images, t
   expect((await adminAgain.post('/apis', apiFields('kept'), keyed)).is(201).json).toEqual(created.json)
   ;(await adminAgain.post('/apis', apiFields('kept'))).refused(409, 'api-name-taken')
   ;(await adminAgain.get(`/webhooks/${webhook.id}`)).is(200)
+})
 
-  const based = await adminAgain.post('/apis', apiFields('based'))
+test('under another base path every operation is there, and nothing is outside', async () => {
+  const { service, logIn } = await start(await dataFolder(), { BASE_PATH: '/management' })
+  expect(service.baseUrl).toMatch(/\/management$/)
+  const admin = await logIn()
+  const based = await admin.post('/apis', apiFields('based'))
   expect(based.headers.get('location')).toMatch(new RegExp(`/management/apis/${based.as<Api>(201).id}$`))
   for (const path of ['/health/live', '/openapi.json', '/.well-known/jwks.json'])
-    (await adminAgain.get(path, {}, { undocumented: true })).is(200)
+    (await admin.get(path, {}, { undocumented: true })).is(200)
   const contract = contractOf({ ...inject('document'), paths: {} })
   const outside = clientOf({ ...service, contract, baseUrl: service.baseUrl.replace(/\/management$/, '') })
   ;(await outside.get('/apis', {}, { undocumented: true })).refused(404)
