@@ -15,7 +15,7 @@ const TEXT = JSON.stringify(
 export function measureEffort() {
   const before = childSeconds()
   const loops = [loopSeconds()]
-  const timer = setInterval(() => loops.push(loopSeconds()), EVERY_MS)
+  const timer = setInterval(() => loops.push(loopSeconds()), EVERY_MS).unref()
   return () => {
     clearInterval(timer)
     const after = childSeconds()

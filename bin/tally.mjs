@@ -11,8 +11,8 @@ import { stripVTControlCharacters } from 'node:util'
  * @typedef {{ testResults: TestFile[] }} Report the output of vitest's json reporter
  * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, engines: Map<string, Set<string>>, slow: { path: string, seconds: number }[], silent: string[] }} Count
  *   `failures` are the names of the failed tests with the first line of the reason, `reasons` the number of skipped tests
- *   by file and reason, `engines` the servers, real or stand-ins, on which the tests of a file ran, `slow` the files with their duration, the slowest first, `silent` the workspaces where no test was
- *   run
+ *   by file and reason, `engines` the servers, real or stand-ins, on which the tests of a file ran, `slow` the files with
+ *   their duration, the slowest first, `silent` the workspaces where no test was run
  */
 
 /**
@@ -112,7 +112,8 @@ function reasonOf({ failureMessages: [message] = [] }) {
 const NAMED = 8
 
 /**
- * Describes the count for people: the slowest files, the servers, the reasons of skipped tests, the failed tests, and the count.
+ * Describes the count for people: the slowest files, the servers, the reasons of skipped tests, the failed tests, and the
+ * count.
  * @param {Count} count
  * @param {object} run
  * @param {boolean} run.succeeded whether everything succeeded, including checks
