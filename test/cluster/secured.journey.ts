@@ -23,8 +23,8 @@ import { readClusterSettings } from './src/settings.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CONFIG = join(ROOT, 'deploy/nats/nats-server.conf')
-/** Half of the time for which a gateway believes a credential that no message has revoked. */
-const REVOKED_WITHIN_MS = 2_500
+/** What docs/security.md promises of a revocation while NATS is there. */
+const REVOKED_WITHIN_MS = 1_000
 const LOGINS = 10
 const USERS = [
   'catalog',
@@ -394,7 +394,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       return { id: made.body.id as string, authorization: `Bearer ${made.body.token}` }
     }
 
-    test('refuse a deleted token and a locked, logged-out or removed user at once', async () => {
+    test('refuse a deleted token and a locked, logged-out or removed user within a second', async () => {
       const admin = (await logIn(1)).authorization
       const token = await accessToken(admin)
       const deleted = () => call(1, admin, 'DELETE', `/accessTokens/${token.id}`)
@@ -429,7 +429,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       expect(statuses.slice(LOGINS)).toContain(429)
     })
 
-    test('accept tokens after a key rotation, and refuse tokens of a compromised key at once', async () => {
+    test('accept tokens after a key rotation, and refuse tokens of a compromised key within a second', async () => {
       const { authorization } = await logIn(1)
       const rotate = async (...args: string[]) => {
         const child = endsWithParent(
