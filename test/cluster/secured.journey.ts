@@ -23,7 +23,7 @@ import { readClusterSettings } from './src/settings.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CONFIG = join(ROOT, 'deploy/nats/nats-server.conf')
-/** What docs/security.md promises of a revocation while NATS is there. */
+/** A revocation takes effect on every gateway within this time while NATS is there. */
 const REVOKED_WITHIN_MS = 1_000
 const LOGINS = 10
 const USERS = [
