@@ -14,8 +14,7 @@ import { type EsdbCluster, startEsdbCluster } from './src/fixtures/esdb-cluster.
 import { ranOn } from './src/ran-on.ts'
 
 /** From the election to the next write: a client that keeps a lost connection until its keepalive fails takes 20 s. */
-const WRITTEN_AFTER_KILL_MS = 4_000
-const WRITTEN_AFTER_FREEZE_MS = 10_000
+const WRITTEN_WITHIN_MS = 4_000
 
 const command = eventStoreCommand()
 ranOn(command ? `three nodes of ${command}` : 'three stand-ins for EventStoreDB')
@@ -82,7 +81,7 @@ describe('three nodes of EventStoreDB', () => {
   it('writes again after a killed leader when another node leads', async () => {
     const leader = await cluster.leader()
     await cluster.nodes[leader]?.kill()
-    expect(await afterElection(leader, write())).toBeLessThan(WRITTEN_AFTER_KILL_MS)
+    expect(await afterElection(leader, write())).toBeLessThan(WRITTEN_WITHIN_MS)
     await write()
     await expectAll()
   })
@@ -95,8 +94,7 @@ describe('three nodes of EventStoreDB', () => {
     const leader = await cluster.leader()
     await cluster.nodes[leader]?.pause()
     const others = Array.from({ length: 40 }, (_, n) => persistently(`other-${n}`, placed(-1), NO_STREAM))
-    const written = afterElection(leader, Promise.all([write(), ...others]))
-    expect(await written).toBeLessThan(WRITTEN_AFTER_FREEZE_MS)
+    expect(await afterElection(leader, Promise.all([write(), ...others]))).toBeLessThan(WRITTEN_WITHIN_MS)
     await write()
     await expectAll()
     await expect.poll(() => seen).toEqual([0, 1, 2])
