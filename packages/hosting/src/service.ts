@@ -108,7 +108,6 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
         if (waiting !== undefined) throw new Refusal('not-ready', { detail: `waits for ${waiting}` })
         return known.admit(...asked)
       })
-      await scope.register(async asked => others.routes(asked, fromPreviousRelease(known)))
     },
     async inside(scope) {
       if (principals) others.routes(scope, principals.vouched)
@@ -142,13 +141,6 @@ function servicesByUrl(
     urls && service !== name ? replicas({ urls, basePath, now, log }) : undefined
   return { catalog: found('catalog', CATALOG_URL), media: found('media', MEDIA_URL) }
 }
-
-/** At PORT only processes of the previous release may send internal requests; others are answered with 404. */
-const fromPreviousRelease =
-  ({ isOfPreviousRelease }: PassedPrincipals): PassedPrincipals['vouched'] =>
-  request => {
-    if (!isOfPreviousRelease(request)) throw new Refusal('not-found')
-  }
 
 /** Retries until the work succeeds, because a store may become unavailable at any time. @throws SettingsRefused at once */
 async function succeeding(work: () => Promise<unknown>, log: Log): Promise<void> {

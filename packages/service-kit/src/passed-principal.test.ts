@@ -11,6 +11,7 @@ import { httpServer } from './server.ts'
 const KEY = derivedPrincipalKey(Buffer.alloc(32, 7))
 const GATEWAY_KEY = Buffer.alloc(32, 9)
 const OTHER_KEY = Buffer.alloc(32, 8)
+const PURPOSE = { service: getApi.service, operation: getApi.id }
 const INSIDE = { service: 'catalog', id: 'catalog.api-exists' }
 const ada: Principal = {
   userId: '11111111-1111-4111-8111-111111111111',
@@ -45,7 +46,7 @@ async function serviceWith(keys: {
     now,
     notReadyReason: () => undefined,
   })
-  const { admit, vouched, isOfPreviousRelease } = await passedPrincipals(app, { ...keys, now })
+  const { admit, vouched } = await passedPrincipals(app, { ...keys, now })
   app.get('/read', async (request, reply) => admit(request, reply, getApi))
   app.get('/list', async (request, reply) => admit(request, reply, listApis))
   app.get('/write', async (request, reply) => admit(request, reply, createApi))
@@ -59,7 +60,6 @@ async function serviceWith(keys: {
     vouched(request)
     return 'told'
   })
-  app.get('/previous', async request => isOfPreviousRelease(request))
   return app
 }
 
@@ -134,47 +134,26 @@ test('a service accepts the key derived from every key of ENCRYPTION_KEY', async
 
 test.for([
   ['signed with another key', async () => (await gatewayWith(OTHER_KEY)).sign(ada, getApi)],
-  ['not signed', async () => handmade({ alg: 'none' }, {})],
-  ['for another audience', async () => handmade({ alg: 'HS256' }, { aud: 'elsewhere' })],
-  ['of another issuer', async () => handmade({ alg: 'HS256' }, { iss: 'elsewhere' })],
-  ['without an expiry', async () => handmade({ alg: 'HS256' }, { exp: undefined })],
+  ['not signed', async () => handmade({ alg: 'none' }, PURPOSE)],
+  ['for another audience', async () => handmade({ alg: 'HS256' }, { ...PURPOSE, aud: 'elsewhere' })],
+  ['of another issuer', async () => handmade({ alg: 'HS256' }, { ...PURPOSE, iss: 'elsewhere' })],
+  ['without an expiry', async () => handmade({ alg: 'HS256' }, { ...PURPOSE, exp: undefined })],
+  ['without a purpose', async () => handmade({ alg: 'HS256' }, {})],
   ['with a service but no operation', async () => handmade({ alg: 'HS256' }, { service: 'catalog' })],
   ['with an operation but no service', async () => handmade({ alg: 'HS256' }, { operation: getApi.id })],
 ] as const)('a token %s is refused', async ([, make]) => {
-  expect(await statusOf('/read', await make())).toBe(401)
-})
-
-test('a token of an earlier release, which does not identify the credential, is accepted', async () => {
-  const { credentialId: _, ...principal } = ada
-  const answer = await ask('/read', handmade({ alg: 'HS256' }, { principal }))
-  expect([answer.statusCode, answer.json()]).toEqual([200, principal])
-})
-
-test('a token of the previous release, which names no purpose, is accepted for operations only', async () => {
-  const token = handmade({ alg: 'HS256' }, {})
-  expect([await statusOf('/read', token), await statusOf('/list', token)]).toEqual([200, 200])
-  expect([await statusOf('/inside', token), await statusOf('/inside/any', token)]).toEqual([401, 401])
-})
-
-test('a token without a purpose is accepted only if it is signed with the key of the previous release', async () => {
-  const both = await serviceWith({ key: KEY, gatewayKey: GATEWAY_KEY })
-  const ofPrevious = async (token?: string) => (await ask('/previous', token, both)).json()
-  expect(await ofPrevious(handmade({ alg: 'HS256' }, {}))).toBe(true)
-  const { sign } = await gatewayWith(KEY)
-  for (const token of [handmade({ alg: 'HS256' }, {}, GATEWAY_KEY), sign(ada, getApi), undefined])
-    expect(await ofPrevious(token)).toBe(false)
-  expect(await statusOf('/read', handmade({ alg: 'HS256' }, {}, GATEWAY_KEY), both)).toBe(401)
+  const token = await make()
+  for (const path of ['/read', '/inside', '/inside/any'])
+    expect([path, await statusOf(path, token)]).toEqual([path, 401])
 })
 
 test('the hand-made tokens of this test are valid like those of the gateway', async () => {
-  expect(
-    await statusOf('/read', handmade({ alg: 'HS256' }, { service: getApi.service, operation: getApi.id })),
-  ).toBe(200)
+  expect(await statusOf('/read', handmade({ alg: 'HS256' }, PURPOSE))).toBe(200)
 })
 
-function handmade(header: { alg: string }, claims: object, key = KEY): string {
+function handmade(header: { alg: string }, claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const exp = time / 1000 + 60
   const body = `${part({ typ: 'JWT', ...header })}.${part({ principal: ada, iss: 'gantry-gateway', aud: 'gantry-services', exp, ...claims })}`
-  return `${body}.${header.alg === 'none' ? '' : createHmac('sha256', key).update(body).digest('base64url')}`
+  return `${body}.${header.alg === 'none' ? '' : createHmac('sha256', KEY).update(body).digest('base64url')}`
 }

@@ -37,12 +37,10 @@ export interface PassedPrincipals {
   admit: Admit
   /** Checks that a principal was signed for the purpose; for any one if none is given. @throws Refusal unauthenticated */
   vouched(request: FastifyRequest, purpose?: Purpose): void
-  /** Whether a process of the previous release, which names no purpose, signed the principal. */
-  isOfPreviousRelease(request: FastifyRequest): boolean
 }
 
 export interface PassedPrincipalsOptions {
-  /** 32 bytes. Signs, and verifies. Unlike `gatewayKey` it also verifies principals of the previous release, which have no purpose. */
+  /** 32 bytes. Signs, and verifies. */
   key: Uint8Array
   /** Further keys that verify like `key`: those derived from the other keys of ENCRYPTION_KEY. */
   otherKeys?: readonly Uint8Array[]
@@ -55,22 +53,15 @@ export interface PassedPrincipalsOptions {
 export const derivedPrincipalKey = (encryptionKey: Uint8Array): Buffer =>
   deriveKey(encryptionKey, 'principals that the gateway passes on')
 
-/** Claims without `service` and `operation` are of the previous release. */
-const Claims = z.object({
-  principal: Principal,
-  exp: z.number(),
-  service: z.string().optional(),
-  operation: z.string().optional(),
-})
+const Claims = z.object({ principal: Principal, exp: z.number(), service: z.string(), operation: z.string() })
 type Claims = z.infer<typeof Claims>
 
-const hasNoPurpose = ({ service, operation }: Claims) => service === undefined && operation === undefined
 const isFor = ({ service, operation }: Claims, purpose: Purpose) =>
   service === purpose.service && operation === purpose.id
 
 /**
  * Passes the caller from the gateway to the services (invariant 7). A principal is signed for one operation of one service,
- * so that a service cannot use it for another operation. Services of the previous release ignore the purpose.
+ * so that a service cannot use it for another operation.
  */
 export async function passedPrincipals(
   app: FastifyInstance,
@@ -87,15 +78,8 @@ export async function passedPrincipals(
   const claimsOf = (token: string, by: Uint8Array) =>
     Claims.parse(app.jwt.verify(token, { key: Buffer.from(by), clockTimestamp: now().getTime() }))
 
-  const claimsByGatewayKey = (token: string, by: Uint8Array): Claims => {
-    const claims = claimsOf(token, by)
-    if (hasNoPurpose(claims)) throw new Error('the previous release does not sign with PRINCIPAL_KEY')
-    return claims
-  }
-
-  const verifiers = [key, ...otherKeys].map(by => (token: string) => claimsOf(token, by))
-  if (gatewayKey) verifiers.push(token => claimsByGatewayKey(token, gatewayKey))
-
+  const verifying = [key, ...otherKeys, ...(gatewayKey ? [gatewayKey] : [])]
+  const verifiers = verifying.map(by => (token: string) => claimsOf(token, by))
   const verify = remembering(verifiers, now)
 
   /** The claims of a request; undefined when they are not signed or have expired. */
@@ -123,15 +107,11 @@ export async function passedPrincipals(
     },
     vouched(request, purpose) {
       const claims = shown(request)
-      if (!claims || hasNoPurpose(claims) || (purpose && !isFor(claims, purpose))) throw notVouched()
-    },
-    isOfPreviousRelease(request) {
-      const claims = shown(request)
-      return claims !== undefined && hasNoPurpose(claims)
+      if (!claims || (purpose && !isFor(claims, purpose))) throw notVouched()
     },
     admit(request, _reply, operation) {
       const claims = shown(request)
-      if (!claims || !(hasNoPurpose(claims) || isFor(claims, operation))) throw notVouched()
+      if (!claims || !isFor(claims, operation)) throw notVouched()
       // Routes recognize anonymous callers by this object.
       if (operation.scope === 'public') return ANONYMOUS
       noteCaller(request, claims.principal)
