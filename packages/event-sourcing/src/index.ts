@@ -39,7 +39,6 @@ export {
 export { type Period, periodFields, validity } from './periods.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
-export { type PreviousProjector, previousProjector } from './previous-projector.ts'
 export {
   type OrderedProjection,
   type Project,

@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { type Executed, newest, Projector, previousProjector, type Worker } from '@gantry/event-sourcing'
+import { type Executed, newest, Projector, type Worker } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import {
@@ -26,12 +26,6 @@ import { versionRoutes } from './api/version.routes.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import type { CatalogSettings } from './settings.ts'
-
-/** The projector of the previous release, which copied the display names of owners. */
-const PREVIOUS = {
-  key: 'catalog.projector catalog.apis@2 catalog.versions@1 catalog.owners@1 catalog.projector.held@1',
-  obsolete: [{ name: 'catalog.owners', version: 1 }],
-}
 
 /**
  * APIs, their versions and their deployments.
@@ -101,7 +95,6 @@ export function catalogService(
         startDeploymentTimeouts({ ...dependencies, ...process, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT }),
       () => loadSearch(readModels),
       names.listen,
-      previousProjector({ ...PREVIOUS, ...dependencies, ...process }).start,
     ],
     responders: {
       async [subjects.react('catalog')](message) {

@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { type EventStore, previousProjector, type Worker } from '@gantry/event-sourcing'
+import type { EventStore, Worker } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { UserKeys } from '@gantry/read-models'
 import type { Dependencies } from '@gantry/service-kit'
@@ -17,19 +17,12 @@ export interface PersonalData {
   workers: readonly (() => Worker)[]
 }
 
-/** The projector of the previous release, which cannot read encrypted events, and what only that release has. */
-const PREVIOUS = {
-  key: 'identity.projector identity.users@3 identity.tokens@1 identity.locks@1 identity.projector.held@1',
-  obsolete: [{ name: 'identity.users', version: 3 }],
-}
-
 export function personalData(dependencies: IdentityDependencies): PersonalData {
-  const previous = previousProjector({ ...PREVIOUS, ...dependencies, ...dependencies.process })
   const ciphers = userCiphers(dependencies)
   return {
     ciphers,
-    eventStore: sealedEvents(dependencies.eventStore, { ciphers, isSealing: previous.ended }),
-    workers: [previous.start, () => forgettingKeys(dependencies.bus, ciphers)],
+    eventStore: sealedEvents(dependencies.eventStore, { ciphers, isSealing: async () => true }),
+    workers: [() => forgettingKeys(dependencies.bus, ciphers)],
   }
 }
 
