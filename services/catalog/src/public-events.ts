@@ -27,7 +27,7 @@ export function publicEvents(event: Fact): Message[] {
     }
     case 'API_DEPLOYMENT_FAILED': {
       const { job, environment, type, message: reason } = event.data as unknown as Data<'DeploymentFailed'>
-      return message(change.action, { api: changed(change), environment, job, type, message: reason ?? null })
+      return message(change.action, { api: changed(change), environment, job, type, message: reason })
     }
     default:
       return resourceMessages('catalog', event)

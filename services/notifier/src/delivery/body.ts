@@ -2,7 +2,6 @@ import {
   CLOUDEVENTS_BATCH,
   CLOUDEVENTS_JSON,
   type CloudEventContent,
-  readableData,
   toCloudEvent,
   type WebhookFormat,
 } from '@gantry/contracts'
@@ -40,12 +39,11 @@ export function bodiesOf({
   version,
   revision,
 }: DeliveredEvent): BodyOf {
-  const readable = readableData(type, data)
   const cloudEvent = (publicUrl: string | undefined) =>
-    toCloudEvent({ id, type, source, subject, time, data: readable, version, revision }, publicUrl)
+    toCloudEvent({ id, type, source, subject, time, data, version, revision }, publicUrl)
   const payloads = {
     /** Standard Webhooks, "Payload structure". */
-    STANDARD: () => ({ id, type, timestamp: time, data: readable }),
+    STANDARD: () => ({ id, type, timestamp: time, data }),
     CLOUDEVENTS_STRUCTURED: cloudEvent,
     CLOUDEVENTS_BATCHED: (publicUrl: string | undefined) => [cloudEvent(publicUrl)],
   }

@@ -216,19 +216,6 @@ describe('a failure', () => {
     on(FIRST_UNDER_WAY, outcome(1, null, interrupted)).then(failure)
     on([...FIRST_UNDER_WAY, failure, started(2)], outcome(2, 500)).then(failed(2, 10))
   })
-  test('has the fault of its event, or the one of its code if an earlier release recorded none', () => {
-    const faultsOf = (...events: DeliveryEvent[]) => {
-      const { state } = given(...FIRST_UNDER_WAY, ...events)
-      return state.status === 'Absent' ? [] : state.log.map(({ fault }) => fault)
-    }
-    const recorded = failed(1, 10, { error: 'of-a-later-release' }) as DeliveryEvent & {
-      type: 'AttemptFailed'
-    }
-    const attempt = (fields: object) => ({ ...recorded, data: { ...recorded.data, ...fields } })
-    expect(faultsOf(attempt({ fault: 'SERVICE' }))).toEqual(['SERVICE'])
-    expect(faultsOf(attempt({ fault: undefined, error: 'timeout' }))).toEqual(['RECEIVER'])
-    expect(faultsOf(attempt({ fault: undefined, error: 'network-failed' }))).toEqual(['SERVICE'])
-  })
 })
 
 describe('cancelling', () => {

@@ -1,4 +1,4 @@
-import { type DeliveryRecord, mayReadEvent, type Principal, readableData } from '@gantry/contracts'
+import { type DeliveryRecord, mayReadEvent, type Principal } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import { traceIdOf } from '@gantry/tracing'
@@ -140,8 +140,7 @@ export function deliveryRecord(
   { body, api, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
   { scopes }: Pick<Principal, 'scopes'>,
 ): DeliveryRecord {
-  if (mayReadEvent(scopes, fields.eventType))
-    return { ...fields, payload: readableData(fields.eventType, JSON.parse(body)) }
+  if (mayReadEvent(scopes, fields.eventType)) return { ...fields, payload: JSON.parse(body) }
   const attemptLog = fields.attemptLog.map(attempt => ({
     ...attempt,
     responseBody: null,

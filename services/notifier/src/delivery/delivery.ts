@@ -10,9 +10,9 @@ interface Response {
   responseStatus: number | null
   /** The beginning of the body. */
   responseBody: string | null
-  /** Absent in events of earlier releases, and if no request was made. */
+  /** Absent if no request was made. */
   requestHeaders?: RecordedHeaders
-  /** Absent in events of earlier releases, and if there was no response. */
+  /** Absent if there was no response. */
   responseHeaders?: RecordedHeaders
 }
 
@@ -54,7 +54,7 @@ export type DeliveryEvent =
         committedAt?: string
         /** Only for an ordered webhook. */
         line?: OrderPosition
-        /** Absent in events of earlier releases, and if the event has no trace context. */
+        /** Absent if the event has no trace context. */
         cause?: Cause
       }
     }
@@ -78,8 +78,7 @@ export type DeliveryEvent =
       data: Response & {
         /** Error code; stable. */
         error: string
-        /** Absent in events of earlier releases. */
-        fault?: Fault
+        fault: Fault
         message: string
         at: string
         /** Null when no attempt follows. */
@@ -154,16 +153,6 @@ export type DeliveryState = { status: 'Absent' } | Pending | Finished
 
 /** The party that caused a failure. When in doubt it is the receiver, and the failure counts against its webhook. */
 export type Fault = NonNullable<Attempt['fault']>
-
-/** Error codes of service failures, for events of releases that did not record the fault. The list must never change. */
-const FAULTS_BEFORE: ReadonlySet<string> = new Set([
-  'resolver-failed',
-  'network-failed',
-  'signing-failed',
-  'internal-error',
-  'interrupted',
-])
-const faultBefore = (error: string): Fault => (FAULTS_BEFORE.has(error) ? 'SERVICE' : 'RECEIVER')
 
 /** Every event type that this release knows, with its upcasters. */
 export const deliveryEvents: EventSchemas<DeliveryEvent> = {
@@ -359,8 +348,7 @@ function created(data: DataOf<'DeliveryCreated'>): Pending {
 }
 
 function failed(state: Pending | Finished, data: DataOf<'AttemptFailed'>): Pending | Finished {
-  const { number, responseStatus, error, message, nextAttemptAt } = data
-  const { fault = faultBefore(error) } = data
+  const { number, responseStatus, error, fault, message, nextAttemptAt } = data
   const log = withOutcome(state, number, { ...responseOf(data), error, fault })
   if (!isRunning(state, number)) return { ...state, log }
   const known = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }

@@ -192,7 +192,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
 
   return (target, claimed) => {
     const { id, cause, webhook, attempts } = claimed
-    // Another request, or none, may have started the attempt. Deliveries of earlier releases have no cause.
+    // Another request, or none, may have started the attempt.
     const context = beginContext(cause?.requestId ?? id, cause?.traceparent, {
       name: 'attempt delivery',
       attributes: () => ({

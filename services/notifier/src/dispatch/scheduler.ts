@@ -4,7 +4,6 @@ import type { Bus, Json } from '@gantry/messaging'
 import type { Leases } from '@gantry/read-models'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import { parseQueueKey, type Queue, queueEnd, queuePrefix } from '../delivery/delivery.projection.ts'
-import { dueHint, entryOfHint } from './due-hint.ts'
 import { DueIndex, type Entry, type QueueIndex } from './due-index.ts'
 import type { Limiter } from './limiter.ts'
 
@@ -77,7 +76,7 @@ export class Scheduler {
   /** Hands a pending delivery over to the process that schedules. */
   add(entry: Entry): void {
     if (this.#scheduling) this.#add(entry)
-    else this.#hint(HINT_DUE, dueHint(entry))
+    else this.#hint(HINT_DUE, entry as unknown as Json)
   }
 
   /** To be called after a change of a webhook: it may have become active, or have another URL. */
@@ -99,7 +98,7 @@ export class Scheduler {
   start(): void {
     const { bus, leases, holder, log } = this.#options
     this.#unlisten.push(
-      bus.listen(HINT_DUE, hint => this.#add(entryOfHint(hint))),
+      bus.listen(HINT_DUE, hint => this.#add(hint as unknown as Entry)),
       bus.listen(HINT_WEBHOOK, hinted => this.#reopen((hinted as { id: string }).id)),
     )
     this.#worker = supervise(SCHEDULER, log, signal =>

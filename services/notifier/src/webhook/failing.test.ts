@@ -21,6 +21,7 @@ const fields = {
   active: true,
   eventTypes: ['API_DEPLOYED'],
   ordered: false,
+  format: 'STANDARD' as const,
 }
 const created: WebhookEvent = {
   type: 'WebhookCreated',

@@ -22,10 +22,9 @@ const ROUNDS = 60
 const AGAIN_MS = 5_000
 
 /**
- * Checks the owners of all active webhooks periodically, in one process at a time, by lease. It covers owners from before
- * the notifier recorded users, and checks that were lost when a process died after it recorded a user. Requesting all
- * owners covers missed messages: replicas of an earlier release ignore user events during an upgrade, and the bus may
- * have removed messages because of their age.
+ * Checks the owners of all active webhooks periodically, in one process at a time, by lease. It covers checks
+ * that were lost when a process died after it recorded a user. Requesting all owners covers messages that the bus removed
+ * because of their age.
  */
 export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: OwnerChecksOptions): Worker {
   return supervise(NAME, log, signal =>

@@ -7,10 +7,8 @@ interface Fields {
   url: string
   active: boolean
   eventTypes: string[]
-  /** Absent in events of earlier releases, which means false. */
-  ordered?: boolean
-  /** Absent in events of earlier releases: at creation it is then STANDARD, in an update it is unchanged. */
-  format?: WebhookFormat
+  ordered: boolean
+  format: WebhookFormat
 }
 
 export type WebhookEvent =
@@ -96,8 +94,6 @@ export function evolveWebhook(
       status: 'Live',
       record: {
         ...fields,
-        ordered: fields.ordered ?? false,
-        format: fields.format ?? 'STANDARD',
         createdAt,
         updatedAt: createdAt,
         disabledReason: null,
