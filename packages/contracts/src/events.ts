@@ -175,7 +175,6 @@ Filters can be combined. They apply to the events that the caller may read; even
   },
   problems: [
     'unknown-event-types',
-    'position-outdated',
     'position-ahead',
     'not-acceptable',
     'position-gone',

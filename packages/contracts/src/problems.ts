@@ -13,7 +13,6 @@ export const PROBLEMS = {
   'malformed-request': { status: 400, title: 'The request is malformed' },
   'invalid-request': { status: 400, title: 'The request has invalid values' },
   'unknown-event-types': { status: 400, title: 'Some event types are unknown' },
-  'position-outdated': { status: 400, title: 'The position is from an earlier release' },
   'position-ahead': { status: 400, title: 'The position is after the last event' },
   'image-missing': { status: 400, title: 'The form has no file part' },
   'image-not-alone': { status: 400, title: 'The form has more than one file part' },

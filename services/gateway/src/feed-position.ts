@@ -1,4 +1,4 @@
-import { invalidField, Refusal } from '@gantry/contracts'
+import { invalidField } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { StoredMessage } from '@gantry/messaging'
 import { z } from 'zod'
@@ -73,14 +73,8 @@ const format = ({ sequence, id, storedAt, segments, awaited }: Parts) =>
 export const formatPosition = ({ passed, ...position }: FeedPosition): string =>
   format({ ...position, segments: [...passed].map(([service, last]) => segment(service, last)) })
 
-/** @throws Refusal position-outdated for a position of an earlier release, invalid-request for anything else */
+/** @throws Refusal invalid-request */
 export function parsePosition(text: string): FeedPosition {
-  if (/^[0-9]{1,15}$/.test(text)) {
-    throw new Refusal('position-outdated', {
-      detail:
-        'after is a position of an earlier release: read from=TIME instead, with the time of the last event that was received',
-    })
-  }
   const parsed = Content.safeParse(json(text))
   if (!parsed.success) throw invalidField('after', 'must be a position')
   const [, sequence, id, storedAt, services, awaited] = parsed.data
@@ -127,7 +121,7 @@ export function feedReader(start: FeedPosition): FeedReader {
 
   const isNew = (message: StoredMessage): boolean => {
     const position = message.headers?.[LOG_POSITION]
-    // Only releases that are older than the bus that is built again wrote no positions.
+    // Only a message that no relay published has no position.
     if (position === undefined) return awaited.size === 0
     const [, service = ''] = message.subject.split('.')
     const last = lasts.get(service)

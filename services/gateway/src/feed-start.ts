@@ -39,7 +39,7 @@ export async function firstPosition(bus: Bus, from: Date | undefined): Promise<F
 /**
  * The place of a position on the bus of today. A bus that does not have the message of the position was built again from
  * the log: it is read from its beginning, without the messages that were passed before.
- * @throws Refusal position-outdated, invalid-request, position-ahead, position-gone
+ * @throws Refusal invalid-request, position-ahead, position-gone
  */
 export async function resumedPosition(bus: Bus, text: string): Promise<FeedStart> {
   const position = parsePosition(text)

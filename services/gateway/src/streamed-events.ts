@@ -1,4 +1,4 @@
-import { type PublicEvent, readableData } from '@gantry/contracts'
+import type { PublicEvent } from '@gantry/contracts'
 import type { Json, StoredMessage } from '@gantry/messaging'
 import { traceIdOf } from '@gantry/tracing'
 
@@ -47,7 +47,6 @@ export function entryOf({ sequence, data, headers }: StoredMessage, position: st
     traceparent,
     json: JSON.stringify({
       ...data,
-      data: readableData(type, data.data),
       traceId: traceparent === undefined ? null : traceIdOf(traceparent),
       position,
     }),

@@ -42,7 +42,7 @@ async function replica(release: string, answer?: () => Promise<ServiceState>): P
   return app.listen({ host: '127.0.0.1', port: 0 })
 }
 
-test('shows every replica of a service, also one that hangs, is gone, or runs the previous release', async () => {
+test('shows every replica of a service, also one that hangs, is gone, or does not know the request', async () => {
   const answers = (host: string, seconds: number) => async () => ({
     ...own,
     host,

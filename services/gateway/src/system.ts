@@ -75,7 +75,7 @@ function replicaOf(state: ProcessState & { lag?: Lag[] }): KnownService['replica
   return { state, shown: { status, version, host, node, startedAt, waitsFor } }
 }
 
-/** A replica that did not tell its state. One of an earlier release answers without knowing the request. */
+/** A replica that did not tell its state. One of another release may answer in another shape. */
 const silent = (ready: boolean, release: string | undefined): Replica => ({
   status: ready ? 'READY' : 'UNAVAILABLE',
   version: release ?? null,

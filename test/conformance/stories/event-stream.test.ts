@@ -161,12 +161,6 @@ test.for<[Query, string, string]>([
   ;(await admin.get('/events', query, { headers: { accept } })).refused(400, code)
 })
 
-test('a position of an earlier release is refused with the way to continue', async () => {
-  expect((await admin.get('/events', { after: '17' })).refused(400, 'position-outdated').detail).toContain(
-    'from=',
-  )
-})
-
 const removed = inject('removedPosition')
 const skipped = 'needs a service that has removed events: REMOVED_POSITION is a position before them'
 
