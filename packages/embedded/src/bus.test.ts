@@ -69,16 +69,6 @@ describe('a bus in a SQLite file', () => {
     expect(handled).toEqual([1, 2, 3])
   })
 
-  it('stores a request only together with its headers', async () => {
-    const file = new DatabaseSync(path)
-    file.exec(`INSERT INTO responders VALUES ('other', 'jobs.*', ${Number.MAX_SAFE_INTEGER});
-      CREATE TRIGGER refused BEFORE INSERT ON request_headers BEGIN SELECT RAISE(ABORT, 'refused'); END`)
-    const asked = bus.request('jobs.done', null, { timeoutMs: 10, headers: { traceparent: 'x' } })
-    await expect(asked).rejects.toThrow(BusUnavailable)
-    expect(file.prepare('SELECT * FROM requests').all()).toEqual([])
-    file.close()
-  })
-
   it('counts the backlog of a consumer by the index, without the messages that it has acknowledged', async () => {
     await publish('a', 'b', 'c')
     await bus.publish([{ id: randomUUID(), subject: 'jobs.orders', data: 'd' }])

@@ -11,7 +11,7 @@ import { CONSUMERS_SCHEMA } from './bus/consumer-leases.ts'
 import { consumption } from './bus/consumption.ts'
 import { lastSequence, MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
-import { removedMessages, removeExpired } from './bus/retention.ts'
+import { REMOVED_SCHEMA, removedMessages, removeExpired } from './bus/retention.ts'
 import { unsyncedFile } from './bus/unsynced-file.ts'
 import { watchChanges } from './changes.ts'
 import { type Disk, watchDisk } from './disk.ts'
@@ -41,7 +41,7 @@ export interface BusOptions {
 const FILE = {
   kind: 'messages',
   version: FORMATS.messages,
-  schema: [MESSAGES_SCHEMA, CONSUMERS_SCHEMA, BROADCASTS_SCHEMA, REQUESTS_SCHEMA].join(';'),
+  schema: [MESSAGES_SCHEMA, REMOVED_SCHEMA, CONSUMERS_SCHEMA, BROADCASTS_SCHEMA, REQUESTS_SCHEMA].join(';'),
 } as const
 
 /**
@@ -132,8 +132,6 @@ export function sqliteBus(options: BusOptions): Bus {
 export function dropMessages(path: string): boolean {
   const db = openDatabase(path, { ...FILE, durable: true })
   try {
-    // Creates its table in files of earlier releases.
-    removedMessages(db)
     const hasMessages = lastSequence(db)() > 0
     db.exec(
       'BEGIN IMMEDIATE; DELETE FROM messages; DELETE FROM removed_messages; DELETE FROM consumers; COMMIT',

@@ -50,7 +50,7 @@ const APPLICATION_IDS: Readonly<Record<FileKind, number>> = {
 
 /** Current format versions of the files. */
 export const FORMATS: Readonly<Record<FileKind, number>> = {
-  events: 2,
+  events: 1,
   'read-models': 1,
   messages: 1,
   'user-keys': 1,

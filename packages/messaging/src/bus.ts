@@ -47,7 +47,7 @@ export interface RequestOptions {
   headers?: Headers | undefined
 }
 
-/** Answers a request. Requests of earlier releases have no headers. */
+/** Answers a request. */
 export type Responder = (data: Json, headers?: Headers) => Promise<Json>
 
 /** Called when messages were missed, before the messages that follow them. */

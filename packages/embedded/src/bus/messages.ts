@@ -17,10 +17,8 @@ export const MESSAGES_SCHEMA = `
     data TEXT NOT NULL,
     headers TEXT,
     stored_at TEXT NOT NULL
-  ) STRICT`
-
-/** Earlier releases maintain this index without needing it, so it does not change the version of the file format. */
-const BY_SUBJECT = 'CREATE INDEX IF NOT EXISTS messages_by_subject ON messages (subject)'
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS messages_by_subject ON messages (subject)`
 
 /** Maximum number of messages in a page, and characters of data after which a page ends. */
 const PAGE = 250
@@ -71,7 +69,6 @@ export function lastSequence(db: DatabaseSync): () => number {
  */
 export function messageStream(options: MessagesOptions): Messages {
   const { db, changes, closing, removed } = options
-  db.exec(BY_SUBJECT)
   const { head, pageAfter } = durablePages(options)
   const endOf = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages WHERE subject = ?')
   const subjectsUnder = storedSubjects(db)

@@ -14,13 +14,6 @@ import {
 import { RESPONDERS_SCHEMA, Responders } from './responders.ts'
 import type { UnsyncedFile } from './unsynced-file.ts'
 
-/** Not part of the format: earlier releases, which ignore the table, may use the file at the same time. */
-const HEADERS_SCHEMA = `
-  CREATE TABLE IF NOT EXISTS request_headers (
-    request TEXT PRIMARY KEY,
-    headers TEXT NOT NULL
-  ) STRICT`
-
 /** `answer` is the reply of the responder. */
 export const REQUESTS_SCHEMA = `
   ${RESPONDERS_SCHEMA};
@@ -29,6 +22,7 @@ export const REQUESTS_SCHEMA = `
     responder TEXT NOT NULL,
     subject TEXT NOT NULL,
     data TEXT NOT NULL,
+    headers TEXT,
     expires_at INTEGER NOT NULL,
     answer TEXT
   ) STRICT`
@@ -40,7 +34,6 @@ interface Requests extends Pick<Bus, 'request' | 'respond'> {
 
 /** Requests are answered within the process where this bus has a responder, otherwise by another bus through the file. */
 export function requests(file: UnsyncedFile): Requests {
-  file.db.exec(HEADERS_SCHEMA)
   const responders = new Responders(file)
   const requestThroughFile = fileRequests(file)
 
@@ -78,12 +71,10 @@ async function replyInTime(
 function fileRequests({ db, commits, changes, closing, time }: UnsyncedFile) {
   const liveResponders = db.prepare('SELECT responder, subject FROM responders WHERE expires_at > ?')
   const insert = db.prepare(
-    'INSERT INTO requests (id, responder, subject, data, expires_at) VALUES (?, ?, ?, ?, ?)',
+    'INSERT INTO requests (id, responder, subject, data, headers, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
   )
   const replyTo = db.prepare('SELECT answer FROM requests WHERE id = ?')
   const remove = db.prepare('DELETE FROM requests WHERE id = ?')
-  const insertHeaders = db.prepare('INSERT INTO request_headers (request, headers) VALUES (?, ?)')
-  const removeHeaders = db.prepare('DELETE FROM request_headers WHERE request = ?')
   let next = 0
 
   return async (subject: string, data: string, { timeoutMs, headers }: RequestOptions): Promise<string> => {
@@ -92,11 +83,8 @@ function fileRequests({ db, commits, changes, closing, time }: UnsyncedFile) {
     const responder = live[next++ % live.length]?.responder
     if (!responder) throw new NoResponder(subject)
     const id = randomUUID()
-    // In one transaction: another bus answers the request as soon as it can read it.
-    await commits.run(() => {
-      insert.run(id, responder, subject, data, deadline)
-      if (headers) insertHeaders.run(id, JSON.stringify(headers))
-    })
+    const storedHeaders = headers ? JSON.stringify(headers) : null
+    await commits.run(() => insert.run(id, responder, subject, data, storedHeaders, deadline))
     try {
       for (;;) {
         const seen = changes.count()
@@ -107,11 +95,7 @@ function fileRequests({ db, commits, changes, closing, time }: UnsyncedFile) {
         if (closing.aborted) throw new BusUnavailable('it is closed')
       }
     } finally {
-      if (!closing.aborted)
-        await commits.run(() => {
-          remove.run(id)
-          removeHeaders.run(id)
-        })
+      if (!closing.aborted) await commits.run(() => remove.run(id))
     }
   }
 }

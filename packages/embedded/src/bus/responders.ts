@@ -120,14 +120,11 @@ export class Responders {
   /** Renews the entries of the responders of this bus, and deletes expired entries and requests. */
   #announce(): void {
     const { write, instance, time } = this.#file
-    const { announce, removeExpired, removeExpiredRequests, removeLostHeaders } = this.#statements
+    const { announce, removeExpired, removeExpiredRequests } = this.#statements
     for (const { subject } of this.#responders)
       write(() => announce.run(instance, subject, time() + RESPONDER_MS))
     write(() => removeExpired.run(time()))
-    write(() => {
-      removeExpiredRequests.run(time())
-      removeLostHeaders.run()
-    })
+    write(() => removeExpiredRequests.run(time()))
   }
 }
 
@@ -140,12 +137,11 @@ const statementsOn = (db: UnsyncedFile['db']) => ({
   removeAll: db.prepare('DELETE FROM responders WHERE responder = ?'),
   removeExpired: db.prepare('DELETE FROM responders WHERE expires_at < ?'),
   openRequests: db.prepare(
-    `SELECT id, subject, data, headers FROM requests LEFT JOIN request_headers ON request = id
+    `SELECT id, subject, data, headers FROM requests
      WHERE responder = ? AND answer IS NULL AND expires_at > ?`,
   ),
   saveReply: db.prepare('UPDATE requests SET answer = ? WHERE id = ?'),
   removeExpiredRequests: db.prepare('DELETE FROM requests WHERE expires_at < ?'),
-  removeLostHeaders: db.prepare('DELETE FROM request_headers WHERE request NOT IN (SELECT id FROM requests)'),
 })
 
 /** Runs a statement and ignores a full disk. The rows that it would write or delete expire or are written again. */

@@ -5,8 +5,7 @@ import { warnOf } from '../disk.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { fallsUnder, type Removed } from './messages.ts'
 
-/** Older releases ignore this table, so the format version of the file does not change. */
-const REMOVED_SCHEMA = `
+export const REMOVED_SCHEMA = `
   CREATE TABLE IF NOT EXISTS removed_messages (subject TEXT PRIMARY KEY, sequence INTEGER NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS removed_messages_by_sequence ON removed_messages (sequence)`
 
@@ -17,7 +16,6 @@ const LONGEST_PAUSE_MS = 60_000
 
 /** Records the last removed message of each subject. */
 export function removedMessages(db: DatabaseSync): Removed {
-  db.exec(REMOVED_SCHEMA)
   const marks = db.prepare(
     'SELECT subject, sequence FROM removed_messages WHERE sequence > ? ORDER BY sequence DESC',
   )

@@ -12,7 +12,7 @@ import { type Disk, watchDisk } from '../disk.ts'
 import { type GroupCommit, groupCommit } from '../group-commit.ts'
 import { FORMATS, openDatabase } from '../sqlite-file.ts'
 import { syncWalNow, type WalSync, walSync } from '../wal-sync.ts'
-import { snapshotTable } from './snapshot-table.ts'
+import { SNAPSHOTS_SCHEMA, snapshotTable } from './snapshot-table.ts'
 
 export interface EventFileOptions {
   /** Path of the SQLite file. It is created when it does not exist. */
@@ -76,7 +76,7 @@ export class EventFile {
       version: FORMATS.events,
       durable: !exclusive,
       exclusive,
-      schema: SCHEMA,
+      schema: `${SCHEMA}; ${SNAPSHOTS_SCHEMA}`,
     })
     // Overwrites the content of removed events in the file.
     this.#db.exec('PRAGMA secure_delete = ON')

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredSnapshot } from '@gantry/event-sourcing'
 
-/** Earlier releases use the file without this table, so it does not change the version of the file format. */
-const SCHEMA = `
+export const SNAPSHOTS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS snapshots (
     stream TEXT PRIMARY KEY,
     schema_version INTEGER NOT NULL,
@@ -17,7 +16,6 @@ interface Row extends Omit<StoredSnapshot, 'position'> {
 
 /** The snapshots of streams, at most one each, in the file of their events. */
 export function snapshotTable(db: DatabaseSync) {
-  db.exec(SCHEMA)
   // Inserts nothing if the event at that revision does not exist: the stream may have been removed since its state was
   // folded.
   const put = db.prepare(

@@ -3,13 +3,23 @@ import type { CollectionName } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 import { asArrays } from './statements.ts'
 
-/** Created with the file: the list of collections. Each collection has its own table of documents. */
+/**
+ * Created with the file: the list of collections, each of which has its own table of documents. `removals` has for each
+ * collection the sequence number up to which tombstones are forgotten next, the time from which their age counts, and the
+ * sequence number up to which they are forgotten.
+ */
 export const COLLECTIONS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS collections (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
     version INTEGER NOT NULL,
     UNIQUE (name, version)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS removals (
+    collection INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    forgotten INTEGER NOT NULL DEFAULT 0
   ) STRICT`
 
 /** The stored state of a document or tombstone. */
@@ -255,32 +265,15 @@ function forgetTable(db: DatabaseSync, number: number) {
   db.prepare('DELETE FROM removals WHERE collection = ?').run(number)
 }
 
-/** Finds the table of a collection, creates it, or upgrades the one of an earlier release. */
+/** Finds the table of a collection, or creates it. */
 function numberOf(db: DatabaseSync, collection: CollectionName): number {
-  const name = storedName(collection)
   const { version } = collection
-  const found = () => findNumber(db, collection)
-  const known = found()
-  if (known !== undefined && hasColumn(db, known, 'generation')) return known
+  const known = findNumber(db, collection)
+  if (known !== undefined) return known
   db.exec('BEGIN IMMEDIATE')
   try {
-    if (found() === undefined) {
-      forgetVersionsBefore(db, collection.name, version - 1)
-      db.prepare('INSERT INTO collections (name, version) VALUES (?, ?)').run(name, version)
-    }
-    const number = found() as number
-    db.exec(REMOVALS_SCHEMA)
-    db.exec(
-      // `generation` is unused. Releases that do not have it forget no tombstones.
-      `CREATE TABLE IF NOT EXISTS ${tableName(number)}
-       (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, revision INTEGER NOT NULL, doc TEXT,
-        incomplete INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0) STRICT`,
-    )
-    addColumns(db, number)
-    db.exec(
-      `CREATE INDEX IF NOT EXISTS removals_${number} ON ${tableName(number)} (seq)
-       WHERE doc IS NULL AND id IS NOT NULL`,
-    )
+    const number = findNumber(db, collection) ?? createTable(db, storedName(collection), version)
+    forgetVersionsBefore(db, collection.name, version - 1)
     db.exec('COMMIT')
     return number
   } catch (error) {
@@ -289,37 +282,17 @@ function numberOf(db: DatabaseSync, collection: CollectionName): number {
   }
 }
 
-/**
- * For each collection: the sequence number up to which tombstones are forgotten next, the time from which their age counts,
- * and the sequence number up to which they are forgotten.
- */
-const REMOVALS_SCHEMA = `
-  CREATE TABLE IF NOT EXISTS removals (
-    collection INTEGER PRIMARY KEY,
-    seq INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    forgotten INTEGER NOT NULL DEFAULT 0
-  ) STRICT`
-
-/**
- * After an upgrade tombstones are kept for this long: processes of the previous release may use the same file and do not
- * notice that tombstones are forgotten.
- */
-const UPGRADE_MS = 24 * 3_600_000
-
-function addColumns(db: DatabaseSync, number: number) {
-  for (const column of ['incomplete', 'generation']) {
-    if (hasColumn(db, number, column)) continue
-    db.exec(`ALTER TABLE ${tableName(number)} ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0`)
-    db.prepare(
-      `INSERT OR REPLACE INTO removals (collection, seq, at)
-       VALUES (?, 0, CAST(unixepoch('subsec') * 1000 AS INTEGER) + ?)`,
-    ).run(number, UPGRADE_MS)
-  }
+function createTable(db: DatabaseSync, name: string, version: number): number {
+  const insert = db.prepare('INSERT INTO collections (name, version) VALUES (?, ?)')
+  const number = Number(insert.run(name, version).lastInsertRowid)
+  const table = tableName(number)
+  db.exec(
+    `CREATE TABLE ${table} (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, revision INTEGER NOT NULL, doc TEXT,
+       incomplete INTEGER NOT NULL DEFAULT 0) STRICT;
+     CREATE INDEX removals_${number} ON ${table} (seq) WHERE doc IS NULL AND id IS NOT NULL`,
+  )
+  return number
 }
-
-const hasColumn = (db: DatabaseSync, number: number, column: string): boolean =>
-  db.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(tableName(number), column) !== undefined
 
 /** The previous version stays, for processes that have not been upgraded yet. */
 function forgetVersionsBefore(db: DatabaseSync, name: string, version: number) {
@@ -327,6 +300,5 @@ function forgetVersionsBefore(db: DatabaseSync, name: string, version: number) {
     `SELECT number FROM collections
      WHERE (name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || '~') AND version < ?2`,
   )
-  db.exec(REMOVALS_SCHEMA)
   for (const { number } of older.all(name, version)) forgetTable(db, number as number)
 }

@@ -29,7 +29,8 @@ type Indexed = Pick<
   'name' | 'version' | 'generation' | 'fields' | 'text' | 'listedBy' | 'validity'
 >
 
-const SCHEMA = `
+/** Created with the file: the list of indexes. Each has its own tables. */
+export const INDEXES_SCHEMA = `
   CREATE TABLE IF NOT EXISTS indexes (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     collection TEXT NOT NULL,
@@ -46,7 +47,6 @@ const SHAPES = 2
 
 /** Whether the file has an index of the collection, of any shape. */
 export function hasIndex(db: DatabaseSync, definition: CollectionName): boolean {
-  if (!db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'indexes'`).get()) return false
   const find = db.prepare('SELECT 1 FROM indexes WHERE collection = ?')
   return find.get(collectionOf(definition)) !== undefined
 }
@@ -70,11 +70,10 @@ export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables 
   const collection = collectionOf(definition)
   const find = () =>
     db.prepare('SELECT number FROM indexes WHERE collection = ? AND shape = ?').get(collection, shape)?.number
-  const known = hasIndex(db, definition) ? find() : undefined
+  const known = find()
   if (known !== undefined) return tables(Number(known))
   db.exec('BEGIN IMMEDIATE')
   try {
-    db.exec(SCHEMA)
     let number = find() as number | undefined
     if (number === undefined) {
       const insert = db.prepare('INSERT INTO indexes (collection, shape) VALUES (?, ?)')

@@ -5,6 +5,7 @@ import { type GroupCommit, groupCommit } from '../group-commit.ts'
 import { FORMATS, openDatabase } from '../sqlite-file.ts'
 import { CHECKPOINTS_SCHEMA } from './checkpoints.ts'
 import { COLLECTIONS_SCHEMA } from './document-table.ts'
+import { INDEXES_SCHEMA } from './index-tables.ts'
 import { LEASES_SCHEMA } from './leases.ts'
 import type { FileAccess } from './lists.ts'
 
@@ -37,7 +38,7 @@ export class ReadModelsFile implements FileAccess {
       version: FORMATS['read-models'],
       durable: false,
       exclusive,
-      schema: [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';'),
+      schema: [COLLECTIONS_SCHEMA, INDEXES_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';'),
     })
     // Overwrites the content of removed and replaced documents in the file.
     this.db.exec('PRAGMA secure_delete = ON')
