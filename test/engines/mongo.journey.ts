@@ -160,19 +160,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         ])
       })
 
-      it('lose indexes of earlier versions, and keep indexes of the operator', async () => {
-        const database = look()
-        const made = [
-          { live: 1, 'doc.number': -1, _id: 1 },
-          { live: 1, parts: 1 },
-          { live: 1, revision: 1 },
-        ] as const
-        for (const key of made) await database.makeIndex('test.counters.v1', key)
-        await open({ indexes: true }).collection(counters).put(counter(1), 0)
-        const left = (await database.indexes('test.counters.v1')).filter(index => index.startsWith('live'))
-        expect(left.sort()).toEqual(['live 1, _id 1', 'live 1, revision 1'])
-      })
-
       it('get the indexes of a dropped collection again, in this process and in others', async () => {
         let time = 0
         const here = open({ indexes: true })

@@ -172,7 +172,7 @@ async function hasLostMessages(
 ): Promise<boolean> {
   const note = await readModels.checkpoints.get(noteOf(name))
   const removed = await bus.removedThrough(publication.subjects)
-  // Earlier releases made no note.
+  // Nothing was ever published by these read models, or they were lost.
   if (note === undefined) return last === undefined && removed === 0
   const [sequence = '', position = ''] = note.split(' ')
   return positionOf(last) < position && removed < Number(sequence)
@@ -183,7 +183,7 @@ const positionOf = (message: StoredMessage | undefined): Position => message?.he
 /** The events that cannot be made public. They would fail at every start and block all later events. */
 interface UnpublishableEvents {
   hold(event: RecordedEvent, error: unknown): void
-  /** To be called for each event that was made public, which an earlier release may have held. */
+  /** To be called for each event that was made public, which may be held since a release that could not read it. */
   release(event: RecordedEvent): void
   save(): Promise<void>
 }

@@ -9,7 +9,6 @@ import type { Connection } from './connection.ts'
 import { type Change, changeOf, makeChanges, pauseWatch } from './guarded-writes.ts'
 import { searchableIn } from './prepare.ts'
 import { PreparedCollection, type ServerAccess } from './prepared-collection.ts'
-import { PROGRESS, type Progress } from './progress.ts'
 import { facets, queries, readsById } from './reads.ts'
 import { forgetRemoved } from './removals.ts'
 import type { StoredDocument } from './stored-document.ts'
@@ -39,9 +38,8 @@ export function mongoCollection<D extends Document>(
   connection: Connection,
   { time, ...access }: CollectionOptions,
 ): OpenCollection<D> {
-  const { db, run } = connection
+  const { run } = connection
   const prepared = new PreparedCollection(definition, connection, access)
-  const progress = db.collection<Progress>(PROGRESS)
   const make: OpenCollection<D>['make'] = (changes, confirm = pauseWatch(access.elapsed)) =>
     makeFitting(prepared, changes, confirm)
   return {
@@ -52,7 +50,7 @@ export function mongoCollection<D extends Document>(
       run(async () => {
         const server = await prepared.ready()
         const now = (await time()).getTime()
-        return forgetRemoved(prepared.documents, { now, ageMs, server, progress })
+        return forgetRemoved(prepared.documents, { now, ageMs, server })
       }),
     make,
     prepareAgain: () => prepared.prepareAgain(),
@@ -74,7 +72,7 @@ async function makeFitting<D extends Document>(
   const { usesIndexes, changesPerRequest } = await prepared.ready()
   let tooLarge: DocumentTooLarge | undefined
   const stored = ({ id, revision, doc, incomplete }: Change): StoredDocument => {
-    const mark = { ...(incomplete && { incomplete }), generation: 0 }
+    const mark = incomplete ? { incomplete } : {}
     if (!doc) return { _id: id, revision, live: false, ...mark }
     return { _id: id, revision, live: true, ...mark, doc, ...searchableIn(definition, doc, usesIndexes) }
   }

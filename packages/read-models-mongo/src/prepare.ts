@@ -60,21 +60,6 @@ function indexesOf({ fields, text = [], validity }: Definition): IndexDescriptio
   ]
 }
 
-const FORMER_INDEX = /^live_1_(doc\..+_-?1__id_1|parts_1|searchableBy_1)$/
-
-/**
- * Drops the indexes of earlier versions. They began with `live`, so that the server considered all of them for every query,
- * or with the end of a validity, as the index of the validity does.
- */
-export async function dropFormerIndexes(
-  collection: Collection<StoredDocument>,
-  { validity }: Definition,
-): Promise<void> {
-  const ofEnd = validity ? [1, -1].map(direction => `doc.${validity.to}_${direction}_live_1__id_1`) : []
-  for (const { name } of await collection.listIndexes().toArray())
-    if (FORMER_INDEX.test(name) || ofEnd.includes(name)) await collection.dropIndex(name)
-}
-
 async function makeSearchable(
   collection: Collection<StoredDocument>,
   definition: Definition,

@@ -1,7 +1,7 @@
 import type { CollectionDefinition, Document } from '@gantry/read-models'
 import type { Collection } from 'mongodb'
 import type { Connection } from './connection.ts'
-import { collectionName, dropFormerIndexes, prepare } from './prepare.ts'
+import { collectionName, prepare } from './prepare.ts'
 import type { Server } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
@@ -24,11 +24,6 @@ export class PreparedCollection<D extends Document> {
   readonly #access: ServerAccess
   #prepared: Promise<Server> | undefined
   #preparedAt = 0
-  /**
-   * Former indexes are dropped once per process: during an upgrade, processes of the previous version create them every
-   * minute.
-   */
-  #tidied = false
 
   constructor(definition: CollectionDefinition<D>, { db, run }: Connection, access: ServerAccess) {
     this.definition = definition
@@ -62,8 +57,6 @@ export class PreparedCollection<D extends Document> {
   async #prepare(): Promise<Server> {
     const server = await this.#access.server()
     await prepare(this.#db, this.definition, server)
-    if (server.usesIndexes && !this.#tidied) await dropFormerIndexes(this.documents, this.definition)
-    this.#tidied ||= server.usesIndexes
     return server
   }
 }

@@ -1,7 +1,4 @@
-/**
- * The collection of leases and checkpoints, which share a document if they have the same name, and of the records of
- * forgotten tombstones.
- */
+/** The collection of leases and checkpoints, which share a document if they have the same name. */
 export const PROGRESS = 'progress'
 
 export interface Progress {
@@ -17,6 +14,4 @@ export interface Progress {
   ttlMs?: number
   /** Increases with every change of the lease, so that other processes see whether it is renewed. */
   beat?: number
-  /** When tombstones of a collection may first be forgotten, in milliseconds since 1970 by the clock of the server. */
-  forgetsFrom?: number
 }

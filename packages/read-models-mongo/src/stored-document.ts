@@ -8,8 +8,6 @@ export interface StoredDocument extends Partial<Searchable> {
   live: boolean
   /** Absent for a complete document. */
   incomplete?: boolean
-  /** Not used. Absent in documents of releases that forget no tombstones. */
-  generation?: number
   /** When `forgetRemoved` first saw the tombstone, in milliseconds since 1970 by the clock of the server. */
   metAt?: number
   doc?: Document

@@ -17,8 +17,6 @@ export function inspectDatabase(options: MongoOptions) {
           .join(', '),
       )
     },
-    makeIndex: (collection: string, key: Readonly<Record<string, 1 | -1>>) =>
-      db.collection(collection).createIndex(key),
     /** Drops the whole database. */
     drop: async () => void (await db.dropDatabase()),
     close: () => client.close(),
