@@ -1,6 +1,13 @@
 import { subjects } from '@gantry/contracts'
 import { Projector } from '@gantry/event-sourcing'
-import { instrumented, ownMetadata, router, type Service, serviceFrom } from '@gantry/service-kit'
+import {
+  instrumented,
+  ownMetadata,
+  resourceMessages,
+  router,
+  type Service,
+  serviceFrom,
+} from '@gantry/service-kit'
 import { auditor } from './audit/auditor.ts'
 import { auditExports } from './audit/exports.ts'
 import { auditRoutes } from './audit/log/log.routes.ts'
@@ -19,7 +26,6 @@ import { logins } from './login/record-login.ts'
 import { argon2idPasswords } from './password/password.ts'
 import { type IdentityDependencies, personalData } from './personal-data/personal-data.ts'
 import { propagatedChanges } from './propagated-changes.ts'
-import { publicEvents } from './public-events.ts'
 import { readModelRoutes } from './readmodel/readmodel.routes.ts'
 import { resealing, retiring } from './reseal.ts'
 import { respondersOf } from './responders.ts'
@@ -122,7 +128,11 @@ export function identityService(
       exports.routes(route)
       publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },
-    publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
+    publication: {
+      streamPrefixes: ['user-'],
+      publicEvents: event => resourceMessages('identity', event),
+      subjects: [subjects.events('identity', '*')],
+    },
     workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
     responders: respondersOf({ authenticate, user, ...shown, rotations, eventStore, reseal, retire }),
     drain: uses.recorded,

@@ -15,7 +15,15 @@ const tokens = loginTokens({
   newId: () => `login-${++issued}`,
 })
 
-const valid = { iss: 'gantry', aud: 'gantry', sub: GRACE, gen: 3, iat: SECONDS, exp: SECONDS + 3_600 }
+const valid = {
+  iss: 'gantry',
+  aud: 'gantry',
+  sub: GRACE,
+  gen: 3,
+  jti: 'j1',
+  iat: SECONDS,
+  exp: SECONDS + 3_600,
+}
 /** A token with these claims, signed with the same key as login tokens. */
 const signed = (claims: object = {}, header: object = {}) =>
   new SignJWT({ ...valid, ...claims })
@@ -29,7 +37,7 @@ describe('a login token', () => {
       ...session,
       credentialId: expect.any(String),
     })
-    expect(await tokens.verify(await signed({ jti: 'j1' }))).toEqual({ ...session, credentialId: 'j1' })
+    expect(await tokens.verify(await signed())).toEqual({ ...session, credentialId: 'j1' })
   })
 
   test('has its own credential id, also among tokens of the same user and second', async () => {
@@ -49,6 +57,7 @@ describe('a login token', () => {
     ['that never expires', { exp: undefined }, {}],
     ['that is not valid yet', { nbf: SECONDS + 60 }, {}],
     ['with a subject that is no user id', { sub: 'admin' }, {}],
+    ['without an id', { jti: undefined }, {}],
     ['without a generation', { gen: undefined }, {}],
     ['that names an unknown key', {}, { kid: 'k2' }],
     ['that names no key', {}, { kid: undefined }],

@@ -3,7 +3,6 @@ import { type CryptoKey, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { ALGORITHM } from '../signingkey/key-material.ts'
 import type { SigningKeys } from '../signingkey/keys.ts'
-import { hashOf } from '../token/secret.ts'
 import { refusalOfToken, unauthenticated } from './unauthenticated.ts'
 
 /** Issuer and audience of login tokens. */
@@ -16,8 +15,8 @@ const Claims = z.object({
   /** Generation of login tokens. The token is revoked once the user has a higher one. */
   gen: z.int(),
   exp: z.number(),
-  /** Unique id of the token; tokens of earlier releases have none. */
-  jti: z.string().optional(),
+  /** Unique id of the token. */
+  jti: z.string(),
 })
 
 interface LoginSubject {
@@ -71,7 +70,7 @@ export const loginTokens = ({
       const claims = Claims.safeParse(payload)
       if (!claims.success) throw unauthenticated('the login token is not valid')
       const { sub, gen, exp, jti } = claims.data
-      return { userId: sub, generation: gen, expiresAt: exp * 1000, credentialId: jti ?? hashOf(token) }
+      return { userId: sub, generation: gen, expiresAt: exp * 1000, credentialId: jti }
     } catch (error) {
       throw refusalOfToken(error, 'login token')
     }

@@ -4,7 +4,7 @@ import { withoutNames } from '../personal-data/sealed-change.ts'
 import { type LoginState, loginsOf, noLogins } from '../user/login-state.ts'
 import { lockOf, type UserState, WRONG_PASSWORDS_TO_LOCK } from '../user/user.ts'
 
-/** Events in a stream of logins. Each user has one stream per month. Earlier releases used these types in user streams. */
+/** Events in a stream of logins. Each user has one stream per month. */
 export type LoginEvent =
   | { type: 'UserLoggedIn'; data: { at: string; state: LoginState } }
   | { type: 'LoginFailed'; data: { at: string; state: LoginState } }

@@ -21,7 +21,7 @@ export function personalData(dependencies: IdentityDependencies): PersonalData {
   const ciphers = userCiphers(dependencies)
   return {
     ciphers,
-    eventStore: sealedEvents(dependencies.eventStore, { ciphers, isSealing: async () => true }),
+    eventStore: sealedEvents(dependencies.eventStore, ciphers),
     workers: [() => forgettingKeys(dependencies.bus, ciphers)],
   }
 }

@@ -15,29 +15,22 @@ const USERS = 'user-'
 const isOfUser = (stream: string) => stream.startsWith(USERS)
 const userOf = (stream: string) => stream.slice(USERS.length)
 
-/** Event types whose data have personal fields; their data are encrypted from this schema version on. */
+/** Event types whose data have personal fields. */
 const PERSONAL_TYPES: ReadonlySet<string> = new Set(['UserCreated', 'UserUpdated'])
-const SEALED_VERSION = 2
 
 /**
  * An event store that encrypts the personal fields in the streams of users when it appends, and decrypts them when it
  * reads. Deciders and projections see plain events. In an event of an erased user `personal` is null and takes the place of
  * the fields. If the key is missing or wrong, `personal` stays encrypted, and folding the event fails.
- * @param isSealing whether to encrypt; false while replicas of the previous release, which cannot decrypt, may run
  */
-export function sealedEvents(
-  eventStore: EventStore,
-  { ciphers, isSealing }: { ciphers: UserCiphers; isSealing(): Promise<boolean> },
-): EventStore {
+export function sealedEvents(eventStore: EventStore, ciphers: UserCiphers): EventStore {
   const opened = (event: RecordedEvent) => openedEvent(event, ciphers)
   return {
     ...eventStore,
     async append(stream, events, expected) {
       if (!isOfUser(stream)) return eventStore.append(stream, events, expected)
-      const sealing = await isSealing()
       const stored: NewEvent[] = []
-      for (const event of events)
-        stored.push(sealing ? await sealedEvent(userOf(stream), event, ciphers) : inClearText(event))
+      for (const event of events) stored.push(await sealedEvent(userOf(stream), event, ciphers))
       return eventStore.append(stream, stored, expected)
     },
     async readStream(stream, from) {
@@ -61,19 +54,12 @@ export function sealedEvents(
   }
 }
 
-/** An event as releases before encryption write it. */
-function inClearText(event: NewEvent): NewEvent {
-  if (!PERSONAL_TYPES.has(event.type)) return event
-  const { schemaVersion, ...metadata } = event.metadata
-  return { ...event, metadata }
-}
-
 async function sealedEvent(user: string, event: NewEvent, ciphers: UserCiphers): Promise<NewEvent> {
   const metadata = await sealedMetadata(event.metadata, ciphers)
   if (!PERSONAL_TYPES.has(event.type)) return { ...event, metadata }
   const { username, displayName, email, ...rest } = event.data as PersonalFields
   const personal = await ciphers.seal(user, JSON.stringify({ username, displayName, email }))
-  return { ...event, data: { ...rest, personal }, metadata: { ...metadata, schemaVersion: SEALED_VERSION } }
+  return { ...event, data: { ...rest, personal }, metadata }
 }
 
 async function sealedMetadata(metadata: EventMetadata, ciphers: UserCiphers): Promise<EventMetadata> {

@@ -19,9 +19,3 @@ export const created = (fields: object = {}): UserEvent => ({
   data: { id: ID, ...input, passwordHash: 'h1', createdAt: NOW, ...fields },
 })
 export const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: NOW } }
-/** Events that earlier releases wrote into the stream of the user. */
-export const old = {
-  failed: { type: 'LoginFailed', data: { at: NOW } },
-  loggedIn: { type: 'UserLoggedIn', data: { at: NOW } },
-  locked: { type: 'UserLocked', data: { until: LATER } },
-} satisfies Record<string, UserEvent>

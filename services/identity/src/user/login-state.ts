@@ -17,17 +17,10 @@ export interface LoginState {
 
 export const noLogins: LoginState = { failed: 0, lockedUntil: null, userRevision: -1, generation: null }
 
-/**
- * Combines the state after the last event of the logins with the later events of the user's stream: unlocking, and the
- * logins that replicas of an earlier release write there.
- */
-export function loginsOf({ record, logins }: LiveUser, last: LoginState): LoginState {
-  const { lockedUntil } = logins.revision > last.userRevision ? record : last
-  const before = logins.revision > last.userRevision ? 0 : last.failed
-  const since = logins.failed.filter(revision => revision > last.userRevision).length
-  return { ...last, failed: before + since, lockedUntil }
-}
+/** The state after the last event of the logins and any later unlocking in the user's stream. */
+export const loginsOf = ({ unlockedRevision }: LiveUser, last: LoginState): LoginState =>
+  unlockedRevision > last.userRevision ? { ...last, failed: 0, lockedUntil: null } : last
 
 /** Whether the user may have a valid login token. A token lives for an hour, and `last` covers at least the last month. */
-export const mayBeLoggedIn = ({ logins, generation }: LiveUser, last: LoginState): boolean =>
-  Math.max(logins.generation ?? -1, last.generation ?? -1) >= generation
+export const mayBeLoggedIn = ({ generation }: LiveUser, last: LoginState): boolean =>
+  last.generation !== null && last.generation >= generation

@@ -1,4 +1,3 @@
-import { Refusal } from '@gantry/contracts'
 import { aggregate, type Projector, type Reservations, reservations } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
 import {
@@ -51,12 +50,8 @@ export function userAggregate(dependencies: Instrumented, projector: Projector):
 }
 
 /** @returns the function that reserves a username for a user */
-function usernames(
-  user: UserAggregate,
-  { eventStore, readModels, now }: Instrumented,
-): Reservations['reserve'] {
-  const byName = readModels.collection(users)
-  const names = reservations({
+const usernames = (user: UserAggregate, { eventStore, now }: Instrumented): Reservations['reserve'] =>
+  reservations({
     eventStore,
     scope: 'user',
     holderCategory: user.category,
@@ -67,17 +62,7 @@ function usernames(
       const { state, ...at } = await user.load(id)
       return { name: usernameOf(state), ...at }
     },
-  })
-  // Checks the read model first: reservations of earlier releases are for names as sent, so one in NFC may not conflict.
-  return async (username, id, revision, metadata) => {
-    const [found] = await byName.list({ where: { username }, limit: 1 })
-    if (found && found.doc.id !== id) {
-      const { state } = await user.load(found.doc.id)
-      if (usernameOf(state) === username) throw new Refusal('username-taken', { name: username })
-    }
-    await names.reserve(username, id, revision, metadata)
-  }
-}
+  }).reserve
 
 const globalAdministratorsOf = (
   user: UserAggregate,

@@ -7,7 +7,7 @@ import { plainKey } from '@gantry/service-kit'
 import { describe, expect, test } from 'vitest'
 import { openedEvent } from '../personal-data/sealed-events.ts'
 import { userCiphers } from '../personal-data/user-ciphers.ts'
-import { created, deleted, ID, input, LATER, NOW, old } from '../testing/user-events.ts'
+import { created, deleted, ID, input, LATER, NOW } from '../testing/user-events.ts'
 import { type LoginState, noLogins } from './login-state.ts'
 import { userDecider } from './user.decide.ts'
 import { projectUser } from './user.projection.ts'
@@ -28,7 +28,6 @@ testFrozenStreams({
   opened: event => openedEvent(event, ciphers),
 })
 
-const { failed, locked, loggedIn } = old
 const all = (role: Role) => ({ role, scopes: [...ROLE_SCOPES[role]] })
 const { given } = story(userDecider)
 
@@ -73,7 +72,7 @@ describe('an administrator', () => {
       given(above)
         .when({ type: 'DeleteUser', metadata, ...narrow })
         .thenRefused('scope-missing')
-      given(above, locked)
+      given(above)
         .when({ type: 'UnlockUser', metadata, last: noLogins, ...narrow })
         .thenRefused('scope-missing')
     }
@@ -104,7 +103,7 @@ describe('an administrator', () => {
     given(above)
       .when({ type: 'DeleteUser', metadata, by: all('ADMIN') })
       .thenRefused('role-missing')
-    given(above, locked)
+    given(above)
       .when({ type: 'UnlockUser', metadata, last: noLogins, by: all('ADMIN') })
       .thenRefused('role-missing')
   })
@@ -131,13 +130,13 @@ describe('an administrator', () => {
       .when(update('ADMIN', {}, 'h2'))
       .then(updated(), { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } })
   })
-  test('is refused with an outdated revision; a lock makes a revision outdated, a login does not', () => {
-    given(created(), loggedIn)
-      .when({ type: 'DeleteUser', metadata, by: all('ADMIN'), ifMatch: [0] })
+  test('is refused with an outdated revision; unlocking makes a revision outdated, a logout does not', () => {
+    const atFirst = { type: 'DeleteUser' as const, metadata, by: all('ADMIN'), ifMatch: [0] }
+    const unlocked: UserEvent = { type: 'UserUnlocked', data: { at: NOW, lockedUntil: LATER } }
+    given(created(), { type: 'UserLoggedOut', data: { at: NOW } })
+      .when(atFirst)
       .then(deleted)
-    given(created(), locked)
-      .when({ type: 'DeleteUser', metadata, by: all('ADMIN'), ifMatch: [0] })
-      .thenRefused('precondition-failed')
+    given(created(), unlocked).when(atFirst).thenRefused('precondition-failed')
   })
   test('cannot change a deleted user', () => {
     given(created(), deleted).when(update('GLOBAL_ADMIN')).thenRefused('user-not-found')
@@ -213,9 +212,9 @@ describe('login tokens', () => {
     expect(generation(inactive)).toBe(1)
     expect(generation(inactive, inactive)).toBe(1)
   })
-  test('stay valid after another login, a wrong password, a lock and a new username', () => {
+  test('stay valid after a new username', () => {
     const renamed: UserEvent = { type: 'UserUpdated', data: { ...input, username: 'b', updatedAt: NOW } }
-    expect(generation(loggedIn, failed, locked, renamed)).toBe(0)
+    expect(generation(renamed)).toBe(0)
   })
 })
 

@@ -10,7 +10,6 @@ import {
   ROLES,
   type Role,
   type UserInput,
-  type UserRecord,
   type UserUpdate,
 } from '@gantry/contracts'
 import {
@@ -228,8 +227,8 @@ function mayAdminister(by: Administrator, role: Role): void {
 
 const passwordMissing = () => invalidField('password', 'is required unless sso')
 
-/** Actions of the described event types. Fences have no change, and events of earlier releases already contain theirs. */
-const ACTIONS: Readonly<Partial<Record<UserEvent['type'], ChangeAction<'USER'>>>> = {
+/** Actions of the described event types. Fences have no change. */
+const ACTIONS: Readonly<Record<UserEvent['type'], ChangeAction<'USER'> | null>> = {
   UserCreated: 'USER_CREATED',
   UserUpdated: 'USER_UPDATED',
   PasswordChanged: 'USER_PASSWORD_CHANGED',
@@ -237,6 +236,8 @@ const ACTIONS: Readonly<Partial<Record<UserEvent['type'], ChangeAction<'USER'>>>
   UserErased: 'USER_ERASED',
   UserLoggedOut: 'USER_LOGGED_OUT',
   UserUnlocked: 'USER_UNLOCKED',
+  NameClaimFenced: null,
+  RemovalFenced: null,
 }
 
 function describe(before: UserState, event: UserEvent, after: UserState): Change | null {
@@ -249,16 +250,13 @@ function describe(before: UserState, event: UserEvent, after: UserState): Change
     action,
     resourceType: 'USER',
     resourceId: id,
-    before: was && { ...withoutLock(was), ...lockBefore(event) },
-    after: is && { ...withoutLock(is), ...lockAfter(event) },
+    before: was && { ...was, ...lockBefore(event) },
+    after: is && { ...is, ...lockAfter(event) },
   }
 }
 
-/** The record without `lockedUntil`. Locks are in the streams of logins, so this stream does not know the current one. */
-const withoutLock = ({ lockedUntil, ...record }: UserRecord) => record
-
 const lockBefore = (event: UserEvent) =>
-  event.type === 'UserUnlocked' && { lockedUntil: event.data.lockedUntil ?? null }
+  event.type === 'UserUnlocked' && { lockedUntil: event.data.lockedUntil }
 
 const lockAfter = ({ type }: UserEvent) =>
   (type === 'UserUnlocked' || type === 'UserCreated') && { lockedUntil: null }

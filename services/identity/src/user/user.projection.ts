@@ -3,10 +3,10 @@ import type { Project } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 import { lockOf, type UserEvent, type UserState } from './user.ts'
 
-export interface UserDocument extends UserRecord {
+export interface UserDocument extends Omit<UserRecord, 'lockedUntil'> {
   recordRevision: number
-  /** Revision of the event that last set or lifted the lock of this document. A lock of `identity.locks` may be newer. */
-  lockRevision: number
+  /** Revision of the event that last lifted a lock. A lock of `identity.locks` may be newer. */
+  unlockedRevision: number
 }
 
 export const users = defineCollection<UserDocument>({
@@ -51,7 +51,7 @@ export const projectUser: Project<UserState, UserEvent> = (id, { state, revision
   if (state.status === 'Absent') return []
   const doc =
     state.status === 'Live'
-      ? { ...state.record, recordRevision: state.recordRevision, lockRevision: state.logins.revision }
+      ? { ...state.record, recordRevision: state.recordRevision, unlockedRevision: state.unlockedRevision }
       : null
   const writes: Write[] = [{ collection: users, id, doc, revision }]
   if (state.status === 'Erased' && state.erasedAt !== null)
@@ -66,10 +66,9 @@ export const projectUser: Project<UserState, UserEvent> = (id, { state, revision
 
 /** The user as the API shows it, without a lock that has expired. */
 export function userRecord(
-  { recordRevision, lockRevision, ...record }: UserDocument,
+  { recordRevision, unlockedRevision, ...record }: UserDocument,
   lock: LockDocument | undefined,
   now: string,
 ): UserRecord {
-  const { lockedUntil } = lock && lock.userRevision >= lockRevision ? lock : record
-  return { ...record, lockedUntil: lockOf({ lockedUntil }, now) }
+  return { ...record, lockedUntil: lock && lock.userRevision >= unlockedRevision ? lockOf(lock, now) : null }
 }

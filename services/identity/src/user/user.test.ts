@@ -29,7 +29,7 @@ describe('a user changed by a newer release', () => {
   /** Appends an update of a schema version that this release does not know. */
   const updatedByNewerRelease = async (id: string, data: object) => {
     const { eventStore } = identity.host.dependencies
-    const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 3 }
+    const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
     const revision = (await eventStore.readStream(`user-${id}`)).length - 1
     const updated = { id: randomUUID(), type: 'UserUpdated', data: { ...data }, metadata }
     await eventStore.append(`user-${id}`, [updated], revision)

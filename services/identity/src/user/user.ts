@@ -1,5 +1,5 @@
-import { normalUsername, type UserRecord } from '@gantry/contracts'
-import type { EventSchemas, Upcaster } from '@gantry/event-sourcing'
+import type { UserRecord } from '@gantry/contracts'
+import type { EventSchemas } from '@gantry/event-sourcing'
 
 /** The fields of a user that an administrator sets. */
 export type UserFields = Pick<UserRecord, 'username' | 'displayName' | 'email' | 'role' | 'status' | 'sso'>
@@ -15,36 +15,28 @@ export type UserEvent =
   | { type: 'UserUpdated'; data: (UserFields | ErasedFields) & { updatedAt: string } }
   | { type: 'PasswordChanged'; data: { passwordHash: string; changedAt: string } }
   | { type: 'UserDeleted'; data: { deletedAt: string } }
-  /** Follows `UserDeleted`, which earlier releases know. The key of the user's personal data is deleted after it. */
+  /** Follows `UserDeleted`. The key of the user's personal data is deleted after it. */
   | { type: 'UserErased'; data: { id: string; erasedAt: string } }
   | { type: 'UserLoggedOut'; data: { at: string } }
-  /** `lockedUntil` is the end of the lifted lock, null for none. Events of earlier releases do not have it. */
-  | { type: 'UserUnlocked'; data: { at: string; lockedUntil?: string | null } }
-  /** This type and the next two are written by earlier releases only. Logins now have their own streams, see login/logins.ts. */
-  | { type: 'UserLoggedIn'; data: { at: string } }
-  | { type: 'LoginFailed'; data: { at: string } }
-  | { type: 'UserLocked'; data: { until: string } }
+  /** `lockedUntil` is the end of the lifted lock, null for none. Locks themselves are in login/logins.ts. */
+  | { type: 'UserUnlocked'; data: { at: string; lockedUntil: string | null } }
   /** Makes the append that would take a reserved name fail: another user takes over the reservation. See `reservations`. */
   | { type: 'NameClaimFenced'; data: object }
   /** Makes the append of an abandoned removal of this administrator fail. See `administrators`. */
   | { type: 'RemovalFenced'; data: object }
 
+type Unlocked = Omit<UserRecord, 'lockedUntil'>
+
 export interface LiveUser {
   status: 'Live'
-  record: UserRecord
+  /** The record without its lock, which the streams of logins have. */
+  record: Unlocked
   /** Revision of the event that changed the record last. Its ETag. */
   recordRevision: number
   /** PHC string; null for a user without a password. */
   passwordHash: string | null
-  /** What this stream contributes to the state of logins. See `loginsOf` in login-state.ts. */
-  logins: {
-    /** Revision of the last event that reset the count of wrong passwords and set or lifted the lock of the record. */
-    revision: number
-    /** Revisions of the last `LoginFailed` events since then, at most as many as lock the user. */
-    failed: readonly number[]
-    /** Generation of the login tokens of the last login in this stream; null for none. */
-    generation: number | null
-  }
+  /** Revision of the last event that reset the count of wrong passwords and lifted the lock. See `loginsOf` in login-state.ts. */
+  unlockedRevision: number
   /** Generation of the valid login tokens. Tokens of earlier generations are revoked. */
   generation: number
 }
@@ -53,7 +45,7 @@ export type UserState =
   | { status: 'Absent' }
   | LiveUser
   /** `last` is the record before the deletion. */
-  | { status: 'Deleted'; last: UserRecord }
+  | { status: 'Deleted'; last: Unlocked }
   | ErasedUser
 
 interface ErasedUser {
@@ -65,20 +57,14 @@ interface ErasedUser {
   erasedAt: string | null
 }
 
-/** In version 2 the personal fields are encrypted in the log, see personal-data/sealed-events.ts. */
-const encrypted: Upcaster = data => data
-
-/** Every event type that this release knows, with its upcasters. */
+/** Every event type that this release knows, with its upcasters. Some are encrypted in the log, see personal-data/sealed-events.ts. */
 export const userEvents: EventSchemas<UserEvent> = {
-  UserCreated: [encrypted],
-  UserUpdated: [encrypted],
+  UserCreated: [],
+  UserUpdated: [],
   PasswordChanged: [],
   UserDeleted: [],
   UserErased: [],
-  UserLoggedIn: [],
   UserLoggedOut: [],
-  LoginFailed: [],
-  UserLocked: [],
   UserUnlocked: [],
   NameClaimFenced: [],
   RemovalFenced: [],
@@ -86,12 +72,6 @@ export const userEvents: EventSchemas<UserEvent> = {
 
 /** Number of wrong passwords in a row that locks a user. */
 export const WRONG_PASSWORDS_TO_LOCK = 5
-
-/** The fields with the username in NFC. Early releases wrote usernames as they were sent. */
-const normal = <Fields extends { username: string }>(fields: Fields): Fields => ({
-  ...fields,
-  username: normalUsername(fields.username),
-})
 
 export const initialUser: UserState = { status: 'Absent' }
 
@@ -116,17 +96,16 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
     const { passwordHash, createdAt, ...fields } = event.data
     return {
       status: 'Live',
-      record: { ...normal(fields), lockedUntil: null, createdAt, updatedAt: createdAt },
+      record: { ...fields, createdAt, updatedAt: createdAt },
       recordRevision: revision,
       passwordHash,
-      logins: { revision, failed: [], generation: null },
+      unlockedRevision: revision,
       generation: 0,
     }
   }
   if (state.status !== 'Live') return state
-  const { record, generation, logins } = state
-  const reset = { logins: { ...logins, revision, failed: [] } }
-  const changed = (fields: Partial<UserRecord>, rest: Partial<LiveUser> = {}): LiveUser => ({
+  const { record, generation } = state
+  const changed = (fields: Partial<Unlocked>, rest: Partial<LiveUser> = {}): LiveUser => ({
     ...state,
     ...rest,
     record: { ...record, ...fields },
@@ -137,7 +116,7 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
     case 'UserUpdated': {
       if (isErased(event.data)) return erased(record.id)
       const deactivated = record.status === 'ACTIVE' && event.data.status === 'INACTIVE'
-      return changed(normal(event.data), { generation: deactivated ? generation + 1 : generation })
+      return changed(event.data, { generation: deactivated ? generation + 1 : generation })
     }
     case 'PasswordChanged': {
       const { passwordHash, changedAt } = event.data
@@ -145,24 +124,10 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
     }
     case 'UserDeleted':
       return { status: 'Deleted', last: record }
-    case 'UserLoggedIn':
-      // Keeps recordRevision: a lock that allows a login has expired, and readers do not see an expired lock.
-      return {
-        ...state,
-        record: { ...record, lockedUntil: null },
-        logins: { revision, failed: [], generation },
-      }
     case 'UserLoggedOut':
       return { ...state, generation: generation + 1 }
-    case 'LoginFailed':
-      return {
-        ...state,
-        logins: { ...logins, failed: [...logins.failed, revision].slice(-WRONG_PASSWORDS_TO_LOCK) },
-      }
-    case 'UserLocked':
-      return changed({ lockedUntil: event.data.until }, reset)
     case 'UserUnlocked':
-      return changed({ lockedUntil: null }, reset)
+      return changed({}, { unlockedRevision: revision })
     case 'NameClaimFenced':
     case 'RemovalFenced':
       return state

@@ -76,10 +76,7 @@ function unlessKeyMissing(error: unknown): undefined {
   if (!(error instanceof UserKeyMissing)) throw error
 }
 
-/**
- * Records of users have the present names of the user unless they have their own. Those of an erased user have null, also
- * records of earlier releases, whose stored form has the names.
- */
+/** Records of users have the present names of the user unless they have their own. Those of an erased user have null. */
 function detailsOf(
   { resourceType, resourceId, details }: StoredRecord,
   names: Names,
