@@ -243,4 +243,19 @@ describe('events of other services', () => {
       .when({ type: 'JoinProduct', metadata, product: 'p', at: NOW })
       .then()
   })
+  test('a product event that repeats the membership is recorded with its newer time, so that a late removal changes nothing', () => {
+    const [removedAt, addedAgainAt] = ['2026-11-21T10:00:03.000Z', '2026-11-21T10:00:05.000Z']
+    const joined: ApiEvent = { type: 'ProductJoined', data: { product: 'p', at: NOW } }
+    const joinedAgain: ApiEvent = { type: 'ProductJoined', data: { product: 'p', at: addedAgainAt } }
+    const join = { type: 'JoinProduct', metadata, product: 'p', at: addedAgainAt } as const
+    const leave = { type: 'LeaveProduct', metadata, product: 'p', at: removedAt } as const
+    given(created, joined).when(join).then(joinedAgain)
+    given(created, joined, joinedAgain).when(join).then()
+    given(created, joined, joinedAgain).when(leave).then()
+  })
+  test('a removal that comes before the addition it follows is recorded', () => {
+    const left: ApiEvent = { type: 'ProductLeft', data: { product: 'p', at: '2026-11-21T10:00:05.000Z' } }
+    given(created).when({ type: 'LeaveProduct', metadata, product: 'p', at: left.data.at }).then(left)
+    given(created, left).when({ type: 'JoinProduct', metadata, product: 'p', at: NOW }).then()
+  })
 })

@@ -82,7 +82,8 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
         const { product, at } = command
         const known = state.products.get(product)
         const member = command.type === 'JoinProduct'
-        if ((known?.member ?? false) === member || (known && known.at > at)) return []
+        // A repeated membership records the newer time, and a removal comes before a late addition.
+        if (known && (known.at > at || (known.at === at && known.member === member))) return []
         return [{ type: member ? 'ProductJoined' : 'ProductLeft', data: { product, at } }]
       }
       default:
