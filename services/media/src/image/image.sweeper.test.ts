@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
-import type { EventStore } from '@gantry/event-sourcing'
+import { type EventStore, NO_STREAM } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { blobsIn } from '../testing/blobs.ts'
 import { imageBytes } from './image.bytes.ts'
-import { startSweeper } from './image.sweeper.ts'
+import { referencedBytes, startSweeper } from './image.sweeper.ts'
 
 const NAME = 'media.sweeper'
 const A = 'a1'.repeat(32)
@@ -78,4 +79,16 @@ test('a sweeper that lost its lease between two deletions deletes nothing more',
 
 test('a sweeper that lost its lease while it sets bytes aside leaves them under both keys', async () => {
   expect(await sweeping(`put aside-${A}`).keysInTheEnd()).toEqual([A, `aside-${A}`].toSorted())
+})
+
+test('an event of an unknown type drops no reference to bytes; a deletion and a discard do', async () => {
+  const metadata = { actor: { id: null, name: 'story' }, requestId: 'story', at: '2026-11-21T10:00:00.000Z' }
+  for (const type of ['ImageRated', 'ImageDeleted', 'ImageDiscarded']) {
+    const events = [
+      { id: randomUUID(), type: 'ImageUploaded', data: { sha256: type }, metadata },
+      { id: randomUUID(), type, data: {}, metadata },
+    ]
+    await eventStore.append(`image-${type}`, events, NO_STREAM)
+  }
+  expect(await referencedBytes(eventStore)).toEqual(new Set(['ImageRated']))
 })

@@ -53,7 +53,7 @@ export function startSweeper(options: SweeperOptions): Worker {
 
 /**
  * The SHA-256 of every existing image, from the event log. Read models may lag behind, and removed bytes cannot be
- * restored.
+ * restored. An event of a type that this release does not know drops no reference.
  */
 export async function referencedBytes(eventStore: Pick<EventStore, 'readAll'>): Promise<Set<string>> {
   const referenced = new Map<string, string>()
@@ -62,7 +62,7 @@ export async function referencedBytes(eventStore: Pick<EventStore, 'readAll'>): 
     streamPrefixes: ['image-'],
   })) {
     if (type === 'ImageUploaded') referenced.set(stream, String(data.sha256))
-    else referenced.delete(stream)
+    else if (type === 'ImageDeleted' || type === 'ImageDiscarded') referenced.delete(stream)
   }
   return new Set(referenced.values())
 }
