@@ -69,6 +69,15 @@ describe('a bus in a SQLite file', () => {
     expect(handled).toEqual([1, 2, 3])
   })
 
+  it('gives a consumer to another process when the clock was set back since a killed one held it', async () => {
+    await publish(1, 2)
+    expect(await consume('shop', 1)).toEqual([1])
+    const file = new DatabaseSync(path)
+    file.exec(`UPDATE consumers SET holder = 'killed', expires_at = ${Date.now() + 3_600_000}`)
+    file.close()
+    expect(await consume('shop', 1)).toEqual([2])
+  })
+
   it('counts the backlog of a consumer by the index, without the messages that it has acknowledged', async () => {
     await publish('a', 'b', 'c')
     await bus.publish([{ id: randomUUID(), subject: 'jobs.orders', data: 'd' }])

@@ -529,6 +529,16 @@ describe('read models in a file', () => {
     await close()
   })
 
+  it('give a lease to another holder when the clock was set back since it was acquired', async () => {
+    let time = 3_600_000
+    const { leases, close } = sqliteReadModels({ path, now: () => new Date(time) })
+    await leases.acquire('p', 'killed', 100)
+    time = 0
+    expect(await leases.acquire('p', 'next', 100)).toMatchObject({ holder: 'next', token: 2 })
+    expect(await leases.acquire('p', 'third', 100)).toBeUndefined()
+    await close()
+  })
+
   it('keep the documents of the previous version of a collection, and of none before it', async () => {
     const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
     const readModels = sqliteReadModels({ path })

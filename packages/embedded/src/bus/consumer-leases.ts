@@ -27,10 +27,13 @@ export class ConsumerLeases {
   async acquire(consumer: string, holder: string): Promise<number | undefined> {
     const { commits, time } = this.#file
     const { leaseOf, take } = this.#statements
-    if (Number(leaseOf.get(consumer)?.expires_at ?? 0) > time()) return undefined
+    const now = time()
+    const expiresAt = Number(leaseOf.get(consumer)?.expires_at ?? 0)
+    // A later expiry was set before the clock was set back.
+    if (expiresAt > now && expiresAt <= now + this.#leaseMs) return undefined
     try {
       return await commits.run(() => {
-        const taken = take.get(consumer, holder, time() + this.#leaseMs, time())
+        const taken = take.get({ consumer, holder, now: time(), leaseMs: this.#leaseMs })
         if (!taken) return undefined
         this.#held.set(holder, consumer)
         return Number(taken.sequence)
@@ -85,9 +88,9 @@ const statementsOn = (db: UnsyncedFile['db']) => ({
   positionOf: db.prepare('SELECT sequence FROM consumers WHERE name = ?'),
   leaseOf: db.prepare('SELECT expires_at FROM consumers WHERE name = ?'),
   take: db.prepare(
-    `INSERT INTO consumers (name, sequence, holder, expires_at) VALUES (?, 0, ?, ?)
+    `INSERT INTO consumers (name, sequence, holder, expires_at) VALUES (:consumer, 0, :holder, :now + :leaseMs)
      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
-     WHERE expires_at <= ?
+     WHERE expires_at <= :now OR expires_at > :now + :leaseMs
      RETURNING sequence`,
   ),
   renew: db.prepare('UPDATE consumers SET expires_at = ? WHERE name = ? AND holder = ?'),

@@ -9,14 +9,17 @@ export const LEASES_SCHEMA = `
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`
 
-/** Leases in the file. All processes of the host compare their times with the same clock. */
+/**
+ * Leases in the file. All processes of the host compare their times with the same clock. An expiry that is further away
+ * than the duration of the lease was set before the clock was set back, and counts as past.
+ */
 export function leaseTable(db: DatabaseSync, now: () => number) {
   // A released lease has no holder, so that the next one to acquire it gets a new token.
   const acquire = db.prepare(
     `INSERT INTO leases (name, holder, token, expires_at) VALUES (:name, :holder, 1, :now + :ttlMs)
      ON CONFLICT (name) DO UPDATE SET
        token = token + (holder IS NOT excluded.holder), holder = excluded.holder, expires_at = excluded.expires_at
-     WHERE holder IS NULL OR holder = excluded.holder OR expires_at <= :now
+     WHERE holder IS NULL OR holder = excluded.holder OR expires_at <= :now OR expires_at > :now + :ttlMs
      RETURNING token`,
   )
   const release = db.prepare(
