@@ -84,6 +84,22 @@ describe('an ordered webhook', () => {
     await host.having('SUCCESS', 2)
     expect(arrived('/a')).toEqual([1, 2, 3])
   })
+
+  test('has a blocked delivery cancelled that was created while the webhook was deleted', async () => {
+    const host = await openNotifier()
+    const { id } = await ordered(host)
+    receiver.respond = delayedReply().respond
+    for (const n of [1, 2]) await happen(host, n)
+    await host.having('CREATED', 2)
+    const first = await recordOf(host, 1, 'CREATED')
+    await host.service.stop()
+    // What another replica appends that deletes the webhook and does not see the second delivery.
+    const at = new Date().toISOString()
+    await host.append(`webhook-${id}`, 'WebhookDeleted', { deletedAt: at })
+    await host.append(`delivery-${first?.id}`, 'DeliveryCancelled', { reason: 'webhook-deleted', at })
+    await host.restart()
+    await host.having('CANCELLED', 2)
+  })
 })
 
 /** Per resource the last event with a 2xx response, and the events that arrived out of order. */

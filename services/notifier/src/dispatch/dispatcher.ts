@@ -288,9 +288,12 @@ export class Dispatcher implements Dispatch, Starter {
     const { state } = await deliveries.load(id)
     if (!isBlocked(state) || !(await this.#ordering.isUnblocked(state))) return
     const target = await webhooks.documents.get(state.webhook)
-    // Deliveries of a deleted webhook need no start; without the document of a live webhook the scheduler starts them
-    // later.
-    if (!target) return
+    if (!target) {
+      // The webhook may have been deleted while its event was handled. That of a live one has no document yet: the
+      // scheduler starts its deliveries later.
+      await this.#abandonIfDeleted(state.webhook)
+      return
+    }
     await this.#begin(target.doc, 'first', claim => deliveries.issue(id, { type: 'Unblock', claim }))
   }
 
