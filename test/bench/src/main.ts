@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
 import { capacity } from './capacity.ts'
 import { cluster } from './cluster.ts'
-import { compare } from './compare.ts'
 import { webConsole } from './console.ts'
 import { events } from './events.ts'
 import { exports } from './exports.ts'
@@ -23,12 +22,6 @@ import { writes } from './writes.ts'
 interface Options {
   /** Duration of the steady load of webhooks. Default: 20 seconds. */
   minutes?: number
-  /** Folder of the release to compare with. Without it, nothing is compared. */
-  before?: string
-  /** Whether to compare with tracing to without. */
-  tracing?: boolean
-  /** Number of pairs. Default: 10. */
-  pairs?: number
 }
 
 const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
@@ -49,22 +42,15 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   exports,
   capacity,
   console: webConsole,
-  compare,
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,
   options: {
     minutes: { type: 'string' },
-    before: { type: 'string' },
-    tracing: { type: 'boolean' },
-    pairs: { type: 'string' },
   },
 })
 const options: Options = {
   ...(values.minutes && { minutes: Number(values.minutes) }),
-  ...(values.before && { before: values.before }),
-  ...(values.tracing && { tracing: true }),
-  ...(values.pairs && { pairs: Number(values.pairs) }),
 }
 if (options.minutes !== undefined && !(options.minutes > 0)) {
   process.stderr.write(`bench: --minutes takes a number greater than 0, not ${values.minutes}\n`)

@@ -29,16 +29,14 @@ export interface ServiceProcess {
 
 /**
  * Starts the service on a data folder in a separate process, as npm start does, and logs in.
- * @param checkout folder of a release with its installed dependencies; default: this release
  */
 export async function startServiceProcess(
   dataFolder: string,
   settings: NodeJS.ProcessEnv = {},
-  checkout = ROOT,
 ): Promise<ServiceProcess> {
   const port = Number(settings.PORT ?? (await freePort()))
   const startedAt = performance.now()
-  const { child, output } = launch({ DATA_DIR: dataFolder, PORT: String(port), ...settings }, checkout)
+  const { child, output } = launch({ DATA_DIR: dataFolder, PORT: String(port), ...settings })
   const url = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
   await answering(child, `${url}/health/ready`, output)
   const readyInMs = performance.now() - startedAt
@@ -90,24 +88,20 @@ function outputOf({ stdout, stderr }: Pick<ChildProcess, 'stdout' | 'stderr'>): 
   return () => written
 }
 
-function launch(settings: NodeJS.ProcessEnv, checkout = ROOT) {
+function launch(settings: NodeJS.ProcessEnv) {
   const child = endsWithParent(
-    spawn(
-      process.execPath,
-      ['--max-semi-space-size=32', resolve(checkout, 'services/standalone/src/main.ts')],
-      {
-        env: {
-          ...PROGRAM_ENVIRONMENT,
-          NODE_ENV: 'production',
-          HOST: '127.0.0.1',
-          GANTRY_ADMIN_USERNAME: ADMINISTRATOR.username,
-          GANTRY_ADMIN_PASSWORD: ADMINISTRATOR.password,
-          WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-          ...settings,
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
+    spawn(process.execPath, ['--max-semi-space-size=32', resolve(ROOT, 'services/standalone/src/main.ts')], {
+      env: {
+        ...PROGRAM_ENVIRONMENT,
+        NODE_ENV: 'production',
+        HOST: '127.0.0.1',
+        GANTRY_ADMIN_USERNAME: ADMINISTRATOR.username,
+        GANTRY_ADMIN_PASSWORD: ADMINISTRATOR.password,
+        WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+        ...settings,
       },
-    ),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
   )
   return { child, output: outputOf(child) }
 }
