@@ -3,13 +3,10 @@ import type { EventStore } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import {
   type BlobStore,
-  type Collection,
   type CollectionName,
-  type Document,
   type ReadModelStore,
   type ReadModels,
   type UserKeys,
-  type Write,
   withGenerations,
 } from '@gantry/read-models'
 import type { Caller, Calls, Port } from './calls.ts'
@@ -59,16 +56,54 @@ async function* items<T>(
   }
 }
 
-function eventStoreOf(store: EventStore, make: Make): EventStore {
-  return {
-    system: store.system,
-    append: (stream, events, expected) =>
-      make(`append ${events.map(({ type }) => type)} to ${stream} after ${expected}`, () =>
-        store.append(stream, events, expected),
-      ),
-    readStream: (stream, from) =>
-      make(`read ${stream} from ${from ?? 0}`, () => store.readStream(stream, from)),
-    readLast: stream => make(`read the last of ${stream}`, () => store.readLast(stream)),
+/** The members of an argument that the trace shows. */
+const SHOWN = [
+  'type',
+  'subject',
+  'consumer',
+  'collection',
+  'name',
+  'generation',
+  'id',
+  'doc',
+  'revision',
+  'position',
+]
+
+function shown(argument: unknown): string {
+  if (Array.isArray(argument)) return argument.map(shown).join(', ')
+  if (typeof argument !== 'object' || argument === null) return String(argument)
+  const members = argument as Record<string, unknown>
+  return SHOWN.flatMap(name =>
+    members[name] === undefined ? [] : name === 'doc' ? (members.doc ? [] : 'no') : shown(members[name]),
+  ).join(' ')
+}
+
+/**
+ * A store whose calls wait until the history continues them.
+ * @param own methods in place of those of the store
+ * @param writing methods that change documents
+ */
+function delayed<Store extends object>(
+  store: Store,
+  make: Make,
+  own: Partial<Store>,
+  writing: readonly PropertyKey[] = [],
+): Store {
+  return new Proxy(store, {
+    get(_, name) {
+      const key = name as keyof Store
+      if (key in own) return own[key]
+      const method: unknown = store[key]
+      if (typeof method !== 'function') return method
+      return (...given: unknown[]) =>
+        make(`${String(name)} ${shown(given)}`, () => method.apply(store, given), writing.includes(name))
+    },
+  })
+}
+
+const eventStoreOf = (store: EventStore, make: Make): EventStore =>
+  delayed(store, make, {
     readAll: options => items(store.readAll(options), make, ({ type }) => `read ${type} of the log`),
     subscribe: options =>
       items(
@@ -77,84 +112,35 @@ function eventStoreOf(store: EventStore, make: Make): EventStore {
         item => (item.kind === 'event' ? `gives ${item.event.type} ${place(item.event)}` : item.kind),
         options.signal,
       ),
-    remove: (stream, expected) =>
-      make(`remove ${stream} at ${expected}`, () => store.remove(stream, expected)),
-    saveSnapshot: (stream, snapshot) =>
-      make(`save snapshot of ${stream} at ${snapshot.revision}`, () => store.saveSnapshot(stream, snapshot)),
-    readSnapshot: stream => make(`read snapshot of ${stream}`, () => store.readSnapshot(stream)),
-    head: () => make('head', () => store.head()),
     close: async () => {},
-  }
-}
+  })
 
 const place = ({ stream, revision }: { stream: string; revision: number }) => `${stream}@${revision}`
 
 function readModelsOf(store: ReadModelStore, make: Make): ReadModelStore {
-  const { checkpoints, leases } = store
-  return {
-    collection: definition => collectionOf(nameOf(definition), store.collection(definition), make),
-    write: (writes, checkpoint) =>
-      make(
-        `write ${[...writes.map(written), ...(checkpoint ? [`checkpoint ${Number(checkpoint.position)}`] : [])]}`,
-        () => store.write(writes, checkpoint),
-        true,
-      ),
-    checkpoints: {
-      get: name => make(`get checkpoint ${name}`, () => checkpoints.get(name)),
-      save: (name, position, lease) =>
-        make(`save checkpoint ${name}`, () => checkpoints.save(name, position, lease)),
-      clear: name => make(`clear checkpoint ${name}`, () => checkpoints.clear(name)),
+  const named =
+    (name: string): Make =>
+    (what, ...rest) =>
+      make(`${name} ${what}`, ...rest)
+  const own: Partial<ReadModelStore> = {
+    collection(definition) {
+      const collection = store.collection(definition)
+      const name = nameOf(definition)
+      const ids = () => items(collection.ids(), make, id => `id ${name}/${id}`)
+      return delayed(collection, named(name), { ids }, ['put', 'remove'])
     },
-    leases: {
-      acquire: (name, holder, ttlMs) =>
-        make(`acquire lease ${name}`, () => leases.acquire(name, holder, ttlMs)),
-      release: lease => make(`release lease ${lease.name}`, () => leases.release(lease)),
-    },
-    drop: definition => make(`drop ${nameOf(definition)}`, () => store.drop(definition)),
-    discard: definition => make(`discard ${nameOf(definition)}`, () => store.discard(definition)),
-    purge: () => make('purge', () => store.purge()),
-    ping: () => make('ping', () => store.ping()),
-    time: () => make('time', () => store.time()),
+    checkpoints: delayed(store.checkpoints, named('checkpoints'), {}),
+    leases: delayed(store.leases, named('leases'), {}),
     close: async () => {},
   }
+  return delayed(store, make, own, ['write'])
 }
 
 const nameOf = ({ name, generation = 0 }: CollectionName) =>
   generation === 0 ? name : `${name}~${generation}`
 
-const written = ({ collection, id, doc, revision }: Write) =>
-  `${doc ? '' : 'no '}${nameOf(collection)}/${id}@${revision}`
-
-function collectionOf<D extends Document>(
-  name: string,
-  collection: Collection<D>,
-  make: Make,
-): Collection<D> {
-  return {
-    get: id => make(`get ${name}/${id}`, () => collection.get(id)),
-    latest: id => make(`latest ${name}/${id}`, () => collection.latest(id)),
-    getMany: ids => make(`get ${name}/${ids}`, () => collection.getMany(ids)),
-    existing: ids => make(`which there are of ${name}/${ids}`, () => collection.existing(ids)),
-    find: query => make(`find ${name}`, () => collection.find(query)),
-    list: query => make(`list ${name}`, () => collection.list(query)),
-    count: filter => make(`count ${name}`, () => collection.count(filter)),
-    facet: (filter, field, limit) =>
-      make(`facet ${field} of ${name}`, () => collection.facet(filter, field, limit)),
-    ids: () => items(collection.ids(), make, id => `id ${name}/${id}`),
-    put: (doc, revision) =>
-      make(`put ${name}/${doc.id}@${revision}`, () => collection.put(doc, revision), true),
-    remove: (id, revision) =>
-      make(`remove ${name}/${id}@${revision}`, () => collection.remove(id, revision), true),
-    forgetRemoved: ageMs => make(`forget removals in ${name}`, () => collection.forgetRemoved(ageMs)),
-  }
-}
-
-function busOf(bus: Bus, make: Make): Bus {
-  return {
-    system: bus.system,
-    publish: (messages, options) =>
-      make(`publish ${messages.map(({ subject }) => subject)}`, () => bus.publish(messages, options)),
-    last: subjects => make(`last ${subjects}`, () => bus.last(subjects)),
+const busOf = (bus: Bus, make: Make): Bus =>
+  delayed(bus, make, {
     async *consume(options) {
       const delivered = items(
         bus.consume(options),
@@ -166,10 +152,6 @@ function busOf(bus: Bus, make: Make): Bus {
         yield { message, ack: () => make(`acknowledge ${message.subject}`, ack) }
     },
     read: options => items(bus.read(options), make, ({ subject }) => `reads ${subject}`, options.signal),
-    head: () => make('head', () => bus.head()),
-    backlog: options => make(`backlog of ${options.consumer}`, () => bus.backlog(options)),
-    removedThrough: subjects => make(`removed ${subjects}`, () => bus.removedThrough(subjects)),
-    broadcast: (subject, data) => make(`broadcast ${subject}`, () => bus.broadcast(subject, data)),
     listen: (subject, handler) => bus.listen(subject, handler),
     request: (subject, data, options) =>
       // Reads share a request for names: one that is made directly would wait for another that the history delays.
@@ -177,37 +159,22 @@ function busOf(bus: Bus, make: Make): Bus {
         ? bus.request(subject, data, options)
         : make(`request ${subject}`, () => bus.request(subject, data, options)),
     respond: (subject, handler) => bus.respond(subject, handler),
-    ping: () => make('ping', () => bus.ping()),
     close: async () => {},
-  }
-}
+  })
 
-function blobsOf(blobs: BlobStore, make: Make): BlobStore {
-  return {
-    put: (key, bytes) => make(`put ${key}`, () => blobs.put(key, bytes)),
-    async draft() {
-      const draft = await make('draft', () => blobs.draft())
-      return {
-        write: piece => make('write', () => draft.write(piece)),
-        bytes: () => make('bytes', () => draft.bytes()),
-        commit: key => make(`commit ${key}`, () => draft.commit(key)),
-        discard: () => make('discard', () => draft.discard()),
-      }
-    },
-    get: key => make(`get ${key}`, () => blobs.get(key)),
-    delete: key => make(`delete ${key}`, () => blobs.delete(key)),
+const blobsOf = (blobs: BlobStore, make: Make): BlobStore =>
+  delayed(blobs, make, {
+    draft: async () => delayed(await make('draft', () => blobs.draft()), make, {}),
     keys: () => items(blobs.keys(), make, key => `key ${key}`),
     close: async () => {},
-  }
-}
+  })
 
-const userKeysOf = (store: UserKeys, make: Make): UserKeys => ({
-  get: user => make(`get the key of ${user}`, () => store.get(user)),
-  add: (user, key) => make(`add a key of ${user}`, () => store.add(user, key)),
-  list: (after, limit) => make(`list the keys of users after ${after}`, () => store.list(after, limit)),
-  replace: (user, key, by) => make(`replace the key of ${user}`, () => store.replace(user, key, by)),
-  erase: (user, at) => make(`erase the key of ${user}`, () => store.erase(user, at)),
-  erased: () => store.erased(),
-  ping: () => store.ping(),
-  close: async () => {},
-})
+/** The trace has no keys, which are random. */
+const userKeysOf = (store: UserKeys, make: Make): UserKeys =>
+  delayed(store, make, {
+    add: (user, key) => make(`add a key of ${user}`, () => store.add(user, key)),
+    replace: (user, key, by) => make(`replace the key of ${user}`, () => store.replace(user, key, by)),
+    erased: () => store.erased(),
+    ping: () => store.ping(),
+    close: async () => {},
+  })
