@@ -1,9 +1,9 @@
 import { expect, inject, test } from 'vitest'
-import { type Client, clientOf } from '../src/client.ts'
+import { clientOf } from '../src/client.ts'
 import { contractOf } from '../src/contract.ts'
 import { form, png } from '../src/images.ts'
-import { ADMIN, dataFolder, start } from '../src/own-service.ts'
-import type { AccessToken, Api, Page, User, Webhook } from '../src/records.ts'
+import { dataFolder, start } from '../src/own-service.ts'
+import type { AccessToken, Api, Page, Webhook } from '../src/records.ts'
 
 const apiFields = (name: string) => ({ name, displayName: name, status: 'ACTIVE', tags: ['a'] })
 
@@ -48,64 +48,4 @@ test('under another base path every operation is there, and nothing is outside',
   const contract = contractOf({ ...inject('document'), paths: {} })
   const outside = clientOf({ ...service, contract, baseUrl: service.baseUrl.replace(/\/management$/, '') })
   ;(await outside.get('/apis', {}, { undocumented: true })).refused(404)
-})
-
-test('limits are shown in headers and refuse excess requests, per caller and stricter for login', async () => {
-  const limits = { RATE_LIMIT_PER_MINUTE: '10', LOGIN_LIMIT_PER_MINUTE: '4' }
-  const { anonymous, logIn } = await start(await dataFolder(), limits)
-  const admin = await logIn()
-  const grace = { username: 'grace', password: 'a password of her own' }
-  ;(await admin.post('/users', { ...grace, displayName: 'Grace', role: 'ADMIN' })).is(201)
-  const other = await logIn(grace)
-
-  const wrong = () => anonymous.post('/login', { ...ADMIN, password: 'the wrong password' })
-  const logins = [await wrong(), await wrong(), await wrong(), await wrong()]
-  expect(logins.map(answer => answer.status)).toEqual([401, 401, 429, 429])
-
-  const answers = []
-  for (let n = 0; n < 12; n += 1) answers.push(await admin.get('/apis'))
-  expect([...(answers[0]?.headers.keys() ?? [])].join()).toMatch(/ratelimit/)
-  expect(answers.filter(answer => answer.status === 200).length).toBeGreaterThan(5)
-  expect(answers.at(-1)?.status).toBe(429)
-  ;(await other.get('/apis')).is(200)
-
-  for (const refusal of [logins.at(-1), answers.at(-1)]) {
-    const seconds = Number(refusal?.headers.get('retry-after'))
-    expect(seconds).toBeGreaterThan(0)
-    expect(seconds).toBeLessThanOrEqual(60)
-  }
-})
-
-test('of two global administrators that remove each other concurrently, one remains', async () => {
-  const { logIn } = await start(await dataFolder())
-  const find = async (client: Client, username: string) => {
-    const [user] = (await client.get('/users', { username })).as<Page<User>>(200).content
-    if (!user) throw new Error(`There is no user ${username}`)
-    return { client, user }
-  }
-  const removals: Record<string, (by: Client, user: User) => ReturnType<Client['put']>> = {
-    demoted: (by, user) => by.put(`/users/${user.id}`, { ...user, role: 'ADMIN' }),
-    deactivated: (by, user) => by.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' }),
-    deleted: (by, user) => by.delete(`/users/${user.id}`),
-  }
-  let staying = await find(await logIn(), ADMIN.username)
-  for (const [name, remove] of Object.entries(removals)) {
-    const credentials = { username: `rival-${name}`, password: ADMIN.password }
-    const fields = { ...credentials, displayName: name, role: 'GLOBAL_ADMIN', status: 'ACTIVE' }
-    ;(await staying.client.post('/users', fields)).is(201)
-    const rival = await find(await logIn(credentials), credentials.username)
-
-    const answers = await Promise.all([
-      remove(staying.client, rival.user),
-      remove(rival.client, staying.user),
-    ])
-    const done = answers.map(answer => answer.status < 300)
-    expect(done.filter(Boolean), answers.map(answer => answer.text).join()).toHaveLength(1)
-    const loser = answers[done.indexOf(false)]
-    expect([401, 403, 409], loser?.text).toContain(loser?.status)
-
-    staying = done[0] ? staying : rival
-    ;(await remove(staying.client, staying.user)).refused(409, 'last-administrator')
-    ;(await staying.client.get('/users')).is(200)
-  }
 })

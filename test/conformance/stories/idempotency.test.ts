@@ -120,13 +120,6 @@ test('the keys of different callers are independent', async () => {
   ;(await two.get(`/accessTokens/${first.id}`)).refused(404)
 })
 
-test('after a 400 the key may be used with a corrected body or is refused, but nothing is created twice', async () => {
-  const key = uuid()
-  ;(await admin.post('/apis', { ...apiFields(), status: 'SLEEPING' }, keyed(key))).refused(400)
-  const mended = (await admin.post('/apis', apiFields(), keyed(key))).is(201, 422)
-  if (mended.status === 201) cleanUp(`/apis/${mended.as<Api>(201).id}`)
-})
-
 test('after a 409 the same key may be used with a corrected body', async () => {
   const { name } = await createApi()
   const key = uuid()

@@ -1,8 +1,7 @@
 import { OPERATIONS, type Operation } from '@gantry/contracts'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createApi } from '../src/apis.ts'
-import { admin, eventually, uuid } from '../src/gantry.ts'
-import { ask, open, PREFIX, requestOf } from '../src/raw.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { admin, uuid } from '../src/gantry.ts'
+import { ask, PREFIX } from '../src/raw.ts'
 import { createUser, loggedIn, scopedTo } from '../src/users.ts'
 
 const by = (authorization = '') => `Authorization: ${authorization}`
@@ -59,33 +58,6 @@ test.for([
     expect(larger.bytes.toString()).toContain('"code":"body-too-large"')
   }
   expect((await send(`Content-Length: ${limit}`, document(limit))).status).toBe(isLogout ? 204 : 400)
-})
-
-test('too many unfinished bodies of one caller get 503, and do not affect other callers', async () => {
-  const lines = [writer, JSON_TYPE, 'Transfer-Encoding: chunked']
-  const begin = () => {
-    const unfinished = { socket: open(), answer: '' }
-    unfinished.socket.setEncoding('utf8').on('error', () => {})
-    unfinished.socket.on('data', part => {
-      unfinished.answer += part
-    })
-    unfinished.socket.write(requestOf('POST', `${PREFIX}/events`, lines, inChunks(600_000)))
-    onTestFinished(() => void unfinished.socket.destroy())
-    return unfinished
-  }
-  const bodies = Array.from({ length: 40 }, begin)
-  const refused = () => bodies.filter(({ answer }) => answer.startsWith('HTTP/1.1 503'))
-  await eventually(() => expect(refused().length).toBeGreaterThan(10))
-  for (const { answer } of refused()) {
-    expect(answer).toContain('"code":"body-memory-full"')
-    expect(answer).toMatch(/\r\nretry-after: \d+\r\n/i)
-  }
-  await createApi()
-  for (const { socket } of bodies) socket.destroy()
-  await eventually(async () => {
-    const answer = await ask('POST', `${PREFIX}/events`, lines, `${inChunks(600_000)}0\r\n\r\n`)
-    expect(answer.status).toBe(400)
-  })
 })
 
 test('the document states the size limit of request bodies', async () => {

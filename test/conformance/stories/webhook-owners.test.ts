@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../src/client.ts'
-import { cancel, working } from '../src/deliveries.ts'
-import { admin, cleanUp, eventually, findListed, unique, uuid } from '../src/gantry.ts'
+import { working } from '../src/deliveries.ts'
+import { admin, cleanUp, eventually, findListed, unique } from '../src/gantry.ts'
 import { happen } from '../src/platform-events.ts'
 import { heldReply, openInbox } from '../src/receiver.ts'
 import type { AuditRecord, Page, User, Webhook } from '../src/records.ts'
@@ -51,18 +51,6 @@ describe.concurrent('the owner of a webhook', () => {
     for (const each of [client, taking])
       (await put(each, webhook, { owner: next.id })).refused(403, 'role-missing')
     expect((await put(taking, webhook, { owner: webhook.owner })).as<Webhook>(200).owner).toBe(webhook.owner)
-    expect(await read(webhook.id)).toMatchObject({ owner: webhook.owner })
-  })
-
-  test('must be an active user', async () => {
-    const webhook = await create(client)
-    const deleted = await createUser()
-    ;(await admin.delete(`/users/${deleted.id}`)).is(204)
-    const inactive = await createUser({ status: 'INACTIVE' })
-    for (const owner of [deleted.id, inactive.id, uuid(), 'grace']) {
-      const problem = (await put(admin, webhook, { owner })).refused(400, 'invalid-request')
-      expect(problem.errors?.map(({ field }) => field)).toEqual(['owner'])
-    }
     expect(await read(webhook.id)).toMatchObject({ owner: webhook.owner })
   })
 })
@@ -115,22 +103,6 @@ describe.concurrent('a webhook whose owner may not read one of its event types',
     expect(inbox.received).toHaveLength(1)
   })
 
-  test('stays active while the role still has the scopes, and can be activated again once it has them', async () => {
-    const { user, webhook, inbox, about } = await owned('SUBSCRIPTION_CREATED', { role: 'ADMIN' })
-    const other = await owned('CONFIGURATION_CHANGED', { role: 'ADMIN' })
-    await change(user, { role: 'USER' })
-    await change(other.user, { role: 'USER' })
-    await disabled(other.webhook.id)
-    await happen('SUBSCRIPTION_CREATED', about)
-    await inbox.arrival(1)
-    expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null })
-    await change(other.user, { role: 'ADMIN' })
-    expect((await put(admin, other.webhook, { active: true })).as<Webhook>(200).active).toBe(true)
-    await happen('CONFIGURATION_CHANGED', other.about)
-    await other.inbox.arrival(1)
-    expect(await read(other.webhook.id)).toMatchObject({ active: true, disabledReason: null })
-  })
-
   test('gets pending and missed events after a transfer and a recovery', async () => {
     const { respond, letGo } = heldReply()
     const { user, webhook, inbox, about } = await owned('SUBSCRIPTION_CREATED')
@@ -154,34 +126,5 @@ describe.concurrent('a webhook whose owner may not read one of its event types',
     const missed = await deliveryAbout(webhook, `${about}-missed`)
     await delivered(webhook, missed.id, 'SUCCESS')
     expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null, owner: next.id })
-  })
-
-  test('cannot be activated with other types while deliveries that the owner may not read are pending', async () => {
-    const { respond, letGo } = heldReply()
-    const { user, webhook, inbox, about } = await owned('CONFIGURATION_CHANGED', { role: 'ADMIN' })
-    inbox.respond = respond
-    await happen('CONFIGURATION_CHANGED', about)
-    await inbox.arrival(1)
-    await change(user, { role: 'USER' })
-    await disabled(webhook.id)
-    letGo({ status: 500 })
-    const { id } = await deliveryAbout(webhook, about)
-    await delivered(webhook, id, 'RETRYING')
-    const narrowed = { events: ['SUBSCRIPTION_CREATED'], active: true }
-    ;(await put(admin, webhook, narrowed)).refused(409, 'owner-lacks-scope')
-    ;(await cancel(id)).is(200)
-    ;(await put(admin, webhook, narrowed)).is(200)
-    expect(inbox.received).toHaveLength(1)
-  })
-
-  test('cannot get such a type or such an owner while it is active', async () => {
-    const { webhook } = await owned('SUBSCRIPTION_CREATED')
-    const types = { events: ['CONFIGURATION_CHANGED'] }
-    ;(await put(admin, webhook, types)).refused(409, 'owner-lacks-scope')
-    const powerless = await createUser({ role: 'BILLING_CONTACT' })
-    const change = { events: ['APPROVAL_REQUEST_CREATED'], owner: powerless.id }
-    ;(await put(admin, webhook, change)).refused(409, 'owner-lacks-scope')
-    expect(await read(webhook.id)).toMatchObject({ active: true, eventTypes: webhook.eventTypes })
-    ;(await put(admin, webhook, { ...types, active: false })).is(200)
   })
 })
