@@ -183,12 +183,6 @@ describe('a service that is called without the gateway', () => {
       body: JSON.stringify(question()),
     })
 
-  test.for(Object.entries(callers))('a call %s cannot send internal requests', async ([, headers]) => {
-    const { url, inside } = processes().get('identity-1') ?? {}
-    expect((await askInside(inside, headers())).status).toBe(401)
-    expect((await askInside(url, headers())).status).toBe(404)
-  })
-
   test('a principal that was captured for one operation is refused for every other', async () => {
     const { sign } = await principals()
     const captured = { 'x-gantry-principal': sign(principal, listApis), 'content-type': 'application/json' }
@@ -213,11 +207,6 @@ describe('a service that is called without the gateway', () => {
     const headers = { 'x-gantry-principal': sign(principal, purpose) }
     const answers = await Promise.all([askInside(inside, headers), askInside(url, headers)])
     expect(answers.map(({ status }) => status)).toEqual([200, 404])
-  })
-
-  test('is not reachable for service requests through the gateway', async () => {
-    const asked = await send('/inside/requests', { method: 'POST', body: JSON.stringify(question()) })
-    expect(asked.status).toBe(404)
   })
 })
 
@@ -381,19 +370,6 @@ function pathsOf(spans: readonly ReceivedSpan[]): string[] {
   }
   return spans.map(pathOf)
 }
-
-test('health checks and scrapes are not in the logs', async () => {
-  for (const [name, { url, inside }] of processes()) {
-    // The gateway of the cluster has no METRICS_PORT.
-    const metrics = await fetch(`${name === 'gateway' ? url : inside}/metrics`)
-    expect([name, metrics.status, (await fetch(`${url}/health/ready`)).status]).toEqual([name, 200, 200])
-  }
-  // The line of a later request to each process.
-  for (let at = 0; at < 4; at++) await send('/apis?size=1', { headers: { 'x-request-id': `r-later-${at}` } })
-  for (const name of ['gateway', 'catalog-1', 'catalog-2'])
-    await vi.waitFor(async () => expect(await linesOf(name, '"r-later-')).not.toEqual([]))
-  for (const route of ['/health/', '/metrics']) expect(await linesOf('', `"route":"${route}`)).toEqual([])
-})
 
 test('kill -9 of a replica fails no read, and the replica restarts', async () => {
   const { pid = 0, url: killed } = processes().get('catalog-1') ?? {}

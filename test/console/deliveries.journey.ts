@@ -100,19 +100,6 @@ test('a delivery that was given up is retried, and its success is shown without 
   expect(inbox.received).toHaveLength(2)
 })
 
-test('a retry that is refused says why', async ({ page }) => {
-  const inbox = await openReceiver(failing)
-  const webhook = await subscribe(inbox)
-  await open(page, await givenUp(webhook))
-  await page.getByText('Given up').waitFor()
-  inbox.respond = () => ({ status: 204 })
-  const [delivery] = await deliveries(webhook, 'GIVE_UP')
-  await request('POST', `/webhooks/requests/${delivery?.id}/retry`)
-  await deliveries(webhook, 'SUCCESS')
-  await page.getByRole('button', { name: 'Retry now' }).click()
-  await page.getByRole('alert', { name: 'The delivery has not failed' }).waitFor()
-})
-
 test('a delivery of an ordered webhook names the delivery that blocks it, with a link', async ({ page }) => {
   const webhook = await subscribe(await openReceiver(failing), { ordered: true })
   await happen()

@@ -172,19 +172,6 @@ test('personal data are erased only after the user name is typed, and the result
   expect((await withName(username)).totalElements).toBe(0)
 })
 
-test('the page of a user whom another person deletes meanwhile has no form', async ({ page }) => {
-  const { id } = await createUser()
-  await open(page, `/users/${id}`)
-  await page.getByRole('button', { name: 'Delete the user' }).click()
-  await request('DELETE', `/users/${id}`)
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
-  await page.getByRole('heading', { name: 'There is no such user' }).waitFor()
-  await page.getByRole('dialog').waitFor({ state: 'hidden' })
-  expect(await page.getByRole('textbox').count()).toBe(0)
-  expect(await page.getByRole('button', { name: /Save|Delete/ }).count()).toBe(0)
-  await page.getByRole('button', { name: 'Erase personal data' }).waitFor()
-})
-
 test('a session has only the administration that its role allows', async ({ page }) => {
   const { id: above } = await createUser('GLOBAL_ADMIN')
   await open(page, `/users/${above}`, await logIn(await createUser('ADMIN')))

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client'
 import { type EventStore, START } from '@gantry/event-sourcing'
 import { eventStoreContract } from '@gantry/event-sourcing/testing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
@@ -28,6 +30,12 @@ describe(description, () => {
     return {
       eventStore: open(),
       reopen: async () => open(),
+      async appendText(stream, data) {
+        const client = EventStoreDBClient.connectionString(engine.url)
+        const event = binaryEvent({ id: randomUUID(), type: 'Foreign', data: Buffer.from(data) })
+        await client.appendToStream(stream, [event])
+        await client.dispose()
+      },
       // A real server scavenges asynchronously, and never the file that it writes to.
       ...(kind === 'stand-in' && { scavenge: () => scavenge(engine.url) }),
       close: async () => void (await Promise.all(stores.map(store => store.close()))),

@@ -207,25 +207,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         time = 60_001
         await eventually(async () => expect(await wide.count({ text: ['test'] })).toBe(2))
       })
-
-      it('of the previous version are kept, those of older versions are not', async () => {
-        const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
-        for (const number of [1, 2, 3, 10, 11]) await open().collection(version(number)).put(counter(1), 0)
-        const ofCounters = (await look().collections()).filter(name => name.startsWith('test.counters.'))
-        expect(ofCounters.sort()).toEqual(['test.counters.v10', 'test.counters.v11'])
-      })
-
-      it.each([
-        { limit: 0 },
-        { limit: 1_001 },
-        { limit: 1.5 },
-        { limit: 1, skip: -1 },
-        { limit: 1, text: ['two words'] },
-      ])('are not found by the query %j', async query => {
-        const collection = open().collection(counters)
-        await expect(collection.find(query)).rejects.toThrow(RangeError)
-        await expect(collection.list(query)).rejects.toThrow(RangeError)
-      })
     })
 
     describe('leases', () => {

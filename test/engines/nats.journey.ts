@@ -382,17 +382,6 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         return given
       }
 
-      it('redelivers a message to the next process within seconds when its holder was killed', async () => {
-        await open().publish(numbered(1, 2))
-        const child = await holder(1_500)
-        await child.told({ got: 1 })
-        child.kill()
-        const startedAt = Date.now()
-        expect(await consume(open({ ackWaitMs: 1_500 }), 2)).toEqual([1, 2])
-        // By default a message is held for 30 s.
-        expect(Date.now() - startedAt).toBeLessThan(20_000)
-      })
-
       it('leaves a message with a live holder that takes longer than the server may be silent', async () => {
         await open().publish(numbered(1, 2))
         // The bus watches its consumer with an interval and the monotonic clock.
@@ -488,16 +477,6 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         }
         expect([...new Set(handled)]).toEqual(upTo(2_000))
       }, 90_000)
-
-      it('recognizes after a restart a message that was published before it', async () => {
-        const bus = open()
-        const [message] = numbered(1, 1) as [Message]
-        await bus.publish([message])
-        await faults().kill()
-        await faults().restart()
-        await insist(() => bus.publish([message, ...numbered(2, 1)]))
-        expect(await read(bus)).toEqual([1, 2])
-      })
 
       it('keeps the settings of the process that started last when an earlier one reconnects', async () => {
         const earlier = open({ stream: { retentionMs: 60_000 } })
