@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Json } from '@gantry/messaging'
 import type { Write } from '@gantry/read-models'
 import { describe, expect, test } from 'vitest'
 import type { Decider, DomainCommand } from '../decider.ts'
@@ -12,36 +13,34 @@ import type { SnapshotSchema } from '../snapshots.ts'
 import { streamCategory, streamId } from '../stream-name.ts'
 
 /**
- * Streams that one commit of this repository wrote, in a file `COMMIT.streams.json`. Such files are only added, and their
- * streams never change.
+ * Streams of a category as a release writes them, in a file `CATEGORY.json`. Once a release has written such streams, they
+ * never change: streams are only added.
  *
  * A change that lets a service write an event type, a schema version, a field or a value that the streams of its category
- * do not have adds a file: run that commit, and copy whole streams from its log with ids, times and metadata. Then the
- * test of the aggregate, with `-u`, adds `folded`: check it by hand. It only changes when states or documents are meant
- * to change; its diff shows the effect on existing logs.
- *
- * When states are stored in snapshots, `COMMIT.snapshots-VERSION.json` has those of a schema version. The first run with
- * `-u` without that file writes it. It never changes after the first release that has it: other content needs another
- * version.
- *
- * Streams with encrypted fields need the keys, in a file beside them, and `opened` of the category.
+ * do not have adds whole streams: from a log that the changed service wrote, or from commands that its aggregate carried out,
+ * with ids, times and metadata. Then the test of the aggregate, with `-u`, adds `folded`: check it by hand. It only changes
+ * when states or documents are meant to change; its diff shows the effect on existing logs.
  *
  * The streams are from services with an `ENCRYPTION_KEY` of 32 bytes of 7. None of their secrets is in use.
  */
 export interface FrozenStreams {
-  source: {
-    commit: string
-    /** How the events were produced, and which of them were written by hand. */
-    made: string
-  }
+  /** How the events were produced. */
+  made: string
+  /** What opens encrypted fields, for `opened` of the category. */
+  keys?: unknown
   /** Whole streams from their first event, as they were stored. */
   streams: RecordedEvent[][]
   /** The state and the documents that each stream results in; absent for streams that no decider folds. */
   folded?: unknown[]
+  /**
+   * The states as snapshots of this schema version contain them, by stream, for an aggregate with snapshots. They never
+   * change after the first release that has the version: other content needs another version.
+   */
+  snapshots?: { version: number; states: Record<string, unknown> }
 }
 
 export interface FrozenCategory<State, Command extends DomainCommand, Event extends DomainEvent> {
-  /** Folder of the service; the files are in its subfolder `CATEGORY`. */
+  /** Folder of the service with its files `CATEGORY.json`. */
   folder: string
   category: string
   decider: Decider<State, Command, Event>
@@ -53,18 +52,11 @@ export interface FrozenCategory<State, Command extends DomainCommand, Event exte
   snapshots?: SnapshotSchema<State>
 }
 
-const STREAMS = '.streams.json'
+const fileOf = (folder: string, category: string) => join(folder, `${category}.json`)
 
-/** The frozen streams of a category, by commit. */
-export function frozenStreams(folder: string, category: string): Map<string, FrozenStreams> {
-  const names = readdirSync(join(folder, category)).filter(name => name.endsWith(STREAMS))
-  return new Map(
-    names.map(name => [
-      name.slice(0, -STREAMS.length),
-      JSON.parse(readFileSync(join(folder, category, name), 'utf8')) as FrozenStreams,
-    ]),
-  )
-}
+/** The frozen streams of a category. */
+export const frozenStreams = (folder: string, category: string): FrozenStreams =>
+  JSON.parse(readFileSync(fileOf(folder, category), 'utf8'))
 
 /**
  * Registers the tests of a category: its frozen streams fold to the states and documents in their file, and they have
@@ -74,64 +66,65 @@ export function testFrozenStreams<State, Command extends DomainCommand, Event ex
   options: FrozenCategory<State, Command, Event>,
 ): void {
   const { category, folder, decider } = options
-  const files = frozenStreams(folder, category)
-  const events = [...files.values()].flatMap(({ streams }) => streams.flat())
+  const file = frozenStreams(folder, category)
+  const { streams } = file
 
   describe(`frozen streams of ${category}`, () => {
-    test.for([...files.keys()])('of %s fold to what their file contains', async commit => {
-      const { source, streams } = files.get(commit) as FrozenStreams
+    test('fold to what their file contains', async () => {
       const folded = []
       for (const stream of streams) folded.push(await fold(stream, options))
-      await expect(`${JSON.stringify({ source, streams, folded }, mapsAsEntries, 2)}\n`).toMatchFileSnapshot(
-        join(folder, category, commit + STREAMS),
-      )
+      const snapshots = options.snapshots && snapshotsOf(file, decider, options.snapshots)
+      const now = printed(asJson({ ...file, folded, snapshots }))
+      await expect(`${now}\n`).toMatchFileSnapshot(fileOf(folder, category))
     })
 
-    if (options.snapshots) testSnapshots({ ...options, snapshots: options.snapshots })
+    if (options.snapshots) testSnapshots(file, decider, options.snapshots)
 
     test('have exactly the event types and schema versions that the decider knows', () => {
       const known = Object.entries<readonly unknown[]>(decider.events).flatMap(([type, upcasters]) =>
         Array.from({ length: upcasters.length + 1 }, (_, index) => `${type}@${index + 1}`),
       )
-      expect([...new Set(events.map(schemaName))].toSorted()).toEqual(known.toSorted())
+      expect([...new Set(streams.flat().map(schemaName))].toSorted()).toEqual(known.toSorted())
     })
 
     test('are complete streams of the category', () => {
-      for (const stream of [...files.values()].flatMap(({ streams }) => streams)) {
+      for (const stream of streams) {
         expect(stream.map(({ revision }) => revision)).toEqual([...stream.keys()])
         expect(new Set(stream.map(event => event.stream)).size).toBe(1)
       }
-      expect([...new Set(events.map(event => streamCategory(event.stream)))]).toEqual([category])
+      expect([...new Set(streams.flat().map(event => streamCategory(event.stream)))]).toEqual([category])
     })
   })
 }
 
-function testSnapshots<State, Command extends DomainCommand, Event extends DomainEvent>({
-  category,
-  folder,
-  decider,
-  snapshots,
-}: FrozenCategory<State, Command, Event> & { snapshots: SnapshotSchema<State> }): void {
-  const files = frozenStreams(folder, category)
+/** The snapshots of the streams; those in the file must not have other states in the same schema version. */
+function snapshotsOf<State, Command extends DomainCommand, Event extends DomainEvent>(
+  { streams, snapshots: stored }: FrozenStreams,
+  decider: Decider<State, Command, Event>,
+  { version, encode }: SnapshotSchema<State>,
+) {
   const folded = folding(decider, () => {})
   const begun: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
-  const asJson = (state: State) => JSON.parse(JSON.stringify(state, mapsAsEntries))
+  const states = Object.fromEntries(
+    streams.map(stream => [stream[0]?.stream, asJson(encode(folded(begun, stream).state))]),
+  )
+  if (stored?.version === version) {
+    const message = 'states differ from those in snapshots: raise the schema version of the snapshots'
+    expect({ ...states, ...stored.states }, message).toEqual(states)
+  }
+  return { version, states }
+}
 
-  test.for([...files.keys()])('of %s have the snapshots in the file of this schema version', async commit => {
-    const encoded = (files.get(commit)?.streams ?? []).map(stream => ({
-      stream: stream[0]?.stream,
-      state: snapshots.encode(folded(begun, stream).state),
-    }))
-    const file = join(folder, category, `${commit}.snapshots-${snapshots.version}.json`)
-    const now = `${JSON.stringify(encoded, null, 2)}\n`
-    if (!existsSync(file)) return expect(now).toMatchFileSnapshot(file)
-    expect(now, 'states differ from those in snapshots: raise the schema version of the snapshots').toBe(
-      readFileSync(file, 'utf8'),
-    )
-  })
+function testSnapshots<State, Command extends DomainCommand, Event extends DomainEvent>(
+  { streams }: FrozenStreams,
+  decider: Decider<State, Command, Event>,
+  snapshots: SnapshotSchema<State>,
+): void {
+  const folded = folding(decider, () => {})
+  const begun: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
 
-  test.for([...files.keys()])('of %s fold to one state from a snapshot at any revision', commit => {
-    for (const stream of files.get(commit)?.streams ?? []) {
+  test('fold to one state from a snapshot at any revision', () => {
+    for (const stream of streams) {
       const whole = folded(begun, stream)
       for (const [index, { revision }] of stream.entries()) {
         const { state } = folded(begun, stream.slice(0, index + 1))
@@ -164,4 +157,24 @@ async function fold<State, Command extends DomainCommand, Event extends DomainEv
   return { stream: stream[0]?.stream, state, revision, documents: [...documents.values()] }
 }
 
-const mapsAsEntries = (_: string, value: unknown) => (value instanceof Map ? [...value] : value)
+/** A value as JSON has it, with maps as their entries. */
+const asJson = (value: unknown): Json =>
+  JSON.parse(JSON.stringify(value, (_, part: unknown) => (part instanceof Map ? [...part] : part)))
+
+const isRecord = (value: Json): boolean =>
+  typeof value === 'object' && value !== null && (!Array.isArray(value) || value.some(isRecord))
+
+/** JSON with an indent of two, and with each object that contains no other object on one line. */
+function printed(value: Json, indent = ''): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const inner = `${indent}  `
+  const [open, items, close] = Array.isArray(value)
+    ? ['[', value.map(item => printed(item, inner)), ']']
+    : [
+        '{',
+        Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${printed(item, inner)}`),
+        '}',
+      ]
+  if (!Object.values(value).some(isRecord)) return `${open}${items.join(', ')}${close}`
+  return `${open}\n${inner}${items.join(`,\n${inner}`)}\n${indent}${close}`
+}

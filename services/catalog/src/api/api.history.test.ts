@@ -15,9 +15,7 @@ import {
   versionRecordOf,
 } from './api.projection.ts'
 
-const streams = [...frozenStreams(join(import.meta.dirname, '../frozen'), 'api')].flatMap(([commit, file]) =>
-  file.streams.map(stream => [`${stream[0]?.stream} of ${commit}`, stream] as const),
-)
+const { streams } = frozenStreams(join(import.meta.dirname, '../frozen'), 'api')
 const projection = () =>
   new PeriodProjection({
     eventStore: inMemoryLog().connect(),
@@ -38,7 +36,7 @@ const recordIn = ({ collection, doc }: Write): object => {
     : versionRecordOf({ ...shown, id } as unknown as VersionDocument)
 }
 
-test.for(streams)('the patches of the frozen stream %s lead to each of its records', async ([, stream]) => {
+test.for(streams)('the patches of frozen stream %# lead to each of its records', async stream => {
   const { writes } = await projection().writes(stream, false)
   const changes = writes
     .filter(({ collection }) => collection === apiHistory)
@@ -59,7 +57,7 @@ test.for(streams)('the patches of the frozen stream %s lead to each of its recor
 })
 
 test('a version that ends with its API has the deletion of the API as its last change', async () => {
-  const all = await Promise.all(streams.map(([, stream]) => projection().writes(stream, false)))
+  const all = await Promise.all(streams.map(stream => projection().writes(stream, false)))
   const last = all
     .flatMap(({ writes }) => writes.map(({ doc }) => doc as ApiHistoryDocument))
     .filter(doc => doc?.resourceType === 'API_VERSION' && doc.operation === 'API_DELETED')

@@ -9,9 +9,7 @@ import { Scheduler } from './scheduler.ts'
 
 const log = { info() {}, warn() {}, error() {} }
 const dueAt = '2026-11-21T10:00:00.000Z'
-const entry: Entry = { id: 'd', queue: { webhook: 'w', kind: 'retry' }, dueAt }
-/** The same, as replicas send it. */
-const hint = { id: 'd', lane: { webhook: 'w', kind: 'retry' }, dueAt }
+const entry = { id: 'd', queue: { webhook: 'w', kind: 'retry' }, dueAt } satisfies Entry
 
 const open = async () => {
   const { dependencies } = await openNotifier({}, { start: false })
@@ -40,12 +38,12 @@ test('a replica that does not schedule sends a hint, which the replica that sche
   const hints: Json[] = []
   onTestFinished(bus.listen('notifier.due', data => hints.push(data)))
   scheduler.add(entry)
-  await vi.waitFor(() => expect(hints).toEqual([hint]))
+  await vi.waitFor(() => expect(hints).toEqual([entry]))
 
   scheduler.start()
   onTestFinished(() => scheduler.stop())
   await vi.waitFor(async () => {
-    await bus.broadcast('notifier.due', hint)
+    await bus.broadcast('notifier.due', entry)
     expect(started[0]).toEqual(entry)
   })
 })
