@@ -32,23 +32,6 @@ it.each([
   expect(() => connect(url, 'appends')).toThrow(reason)
 })
 
-it.each([
-  'esdb://admin:sesame@localhost:x',
-  'esdb://admin:sesame@localhost?tls=sesame',
-  'esdb://admin:sesame@a:1?keepAliveInterval=sesame',
-  'esdb:/admin:sesame@localhost',
-])('reports no password: %s', url => {
-  const said = vi.spyOn(console, 'warn')
-  try {
-    connect(url, 'appends')
-    expect.unreachable()
-  } catch (error) {
-    expect(String(error)).not.toContain('sesame')
-  }
-  expect(said).not.toHaveBeenCalled()
-  said.mockRestore()
-})
-
 it('returns the servers without the password', () => {
   expect(hostsOf('esdb://admin:sesame@a:2113,b:2113?tls=false')).toBe('a:2113,b:2113')
 })

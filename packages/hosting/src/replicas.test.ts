@@ -143,16 +143,6 @@ test.for([
 })
 
 describe('internal requests', () => {
-  test('go to the port that the health check names, whether the replica is ready or not', async () => {
-    const one = await replicaAt('127.0.0.2', { ready: false })
-    one.state.internalPort = 9081
-    const { found } = openReplicas({}, [one.url])
-    await eventually(() => expect(found.inside(one.url)).toBe('http://127.0.0.2:9081'))
-    one.state.ready = true
-    await eventually(() => expect(found.ready()).toBe(true))
-    expect(found.inside(one.url)).toBe('http://127.0.0.2:9081')
-  })
-
   test('go to the port that the last health check names, or to that of the URL if it names none', async () => {
     const one = await replicaAt('127.0.0.2')
     const { found } = openReplicas({}, [one.url])

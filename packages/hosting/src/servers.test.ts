@@ -259,41 +259,4 @@ describe('a server that stops', () => {
     vi.advanceTimersByTime(100)
     expect(lines).toEqual([])
   })
-
-  test('fails no request of clients that keep connections open and leave at the first `Connection: close`', async () => {
-    const ports = [await freePort(), await freePort()]
-    const [first, second] = ports.map(port => serversAt(port)) as [Servers, Servers]
-    await Promise.all([first, second].map(servers => servers.listen({ routes })))
-    const asking = ports.map(port => client(port)) as [ReturnType<typeof client>, ReturnType<typeof client>]
-    const answers: unknown[] = []
-    let isOver = false
-    /** The server of each client: 0 or 1. */
-    const at = Array.from({ length: 8 }, (_, number) => number % 2)
-    const load = at.map(async (_, number) => {
-      while (!isOver) {
-        const ask = asking[at[number] as 0 | 1]
-        const [connection, body] = (await (number < 4 ? ask('/apis') : ask('/apis', 'POST'))) as [
-          string,
-          string,
-        ]
-        answers.push(body)
-        if (connection === 'close') at[number] = 1
-      }
-    })
-    const twentyMore = () => {
-      const count = answers.length + 20
-      return vi.waitFor(() => expect(answers.length).toBeGreaterThanOrEqual(count))
-    }
-    const serving = async () => {
-      await twentyMore()
-      first.drain()
-      await twentyMore()
-      await vi.waitFor(() => expect(at).not.toContain(0))
-      await first.close(60_000)
-      await twentyMore()
-      isOver = true
-    }
-    await Promise.all([serving(), ...load])
-    expect(new Set(answers)).toEqual(new Set(['now', 'stored']))
-  })
 })

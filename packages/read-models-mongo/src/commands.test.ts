@@ -121,21 +121,6 @@ describe('a list', () => {
         'doc.title': { $ne: {} },
       }),
   )
-
-  it('keeps a given condition on the sort field', async () =>
-    expect(await asks({ where: { pages: { gt: 1 } }, sort: [{ field: 'pages', direction: 'asc' }] })).toEqual(
-      {
-        live: true,
-        'doc.pages': { $gt: 1 },
-      },
-    ))
-
-  it('that no index can sort has no added condition', async () => {
-    const sort = [{ field: 'title', direction: 'asc' } as const]
-    expect(await asks({ sort: [...sort, { field: 'pages', direction: 'asc' }] })).toEqual({ live: true })
-    expect(await asks({ sort: [{ field: 'tags', direction: 'asc' }] })).toEqual({ live: true })
-    expect(await asks({})).toEqual({ live: true })
-  })
 })
 
 describe('a large batch', () => {

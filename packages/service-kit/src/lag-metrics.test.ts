@@ -73,37 +73,6 @@ test('a consumer has the number of its messages and the age of the one that it h
   await bus.close()
 })
 
-test('metrics and reports share the lag that is being read, and the next one is read again', async () => {
-  const { eventStore, readModels } = stores
-  let reads = 0
-  const checkpoints: typeof readModels.checkpoints = {
-    ...readModels.checkpoints,
-    get(name) {
-      reads++
-      return readModels.checkpoints.get(name)
-    },
-  }
-  const counted = { eventStore, readModels: { ...readModels, checkpoints } }
-  const ofLog = logLag(counted, { relay: 'catalog.relay', projectors: [], now: () => new Date() })
-  lagMetrics(registry, ofLog, 'catalog.relay')
-  await Promise.all([ofLog.ofRelay(), ofLog.ofRelay(), figures('gantry_relay_lag_events')])
-  expect(reads).toBe(1)
-  await ofLog.ofRelay()
-  expect(reads).toBe(2)
-
-  let counts = 0
-  const bus = inMemoryBroker().connect()
-  const backlog: typeof bus.backlog = async consumer => {
-    counts++
-    return bus.backlog(consumer)
-  }
-  const of = { consumer: 'media', subjects: ['events.>'], now: () => new Date() }
-  const watch = consumerMetrics(registry, { ...bus, backlog }, of)
-  await Promise.all([watch.lag(), watch.lag(), figures('gantry_consumer_lag_events')])
-  expect(counts).toBe(1)
-  await bus.close()
-})
-
 test('a lease counts as held by the process that has it, until it ends or is released', async () => {
   const other = new Registry()
   const here = watchedLeases(registry, stores.readModels.leases)

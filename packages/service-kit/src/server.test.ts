@@ -89,15 +89,6 @@ describe('a problem', () => {
     expect(lines.join()).toContain('a secret inside')
     expect(lines.join()).toContain('r-1')
   })
-  test('has status 405 and the allowed methods for a path of the interface, else 404', async () => {
-    const answer = await app.inject({ method: 'DELETE', url: '/gantry/apis' })
-    expect({ status: answer.statusCode, allow: answer.headers.allow }).toEqual({
-      status: 405,
-      allow: 'GET, HEAD, POST',
-    })
-    expect((await app.inject('/gantry/nowhere')).statusCode).toBe(404)
-    expect((await app.inject('/apis')).statusCode).toBe(404)
-  })
 })
 
 test('an empty body with a content type counts as absent', async () => {

@@ -69,21 +69,6 @@ test('a start for a rebuild starts the projectors and neither relay, workers, re
   expect(started).toEqual([])
 })
 
-test('a full start also starts the others, and reactors handle messages', async () => {
-  let reacted = 0
-  const worker = vi.fn(() => idle)
-  const host = await open(() => ({
-    workers: [worker],
-    reactors: [{ consumer: 'parts', subjects: ['events.other.>'], react: async () => void reacted++ }],
-    responders: answering,
-  }))
-  await host.service.start()
-  await host.dependencies.bus.publish([{ id: 'one', subject: 'events.other.ONE', data: {} }])
-  expect(await ask(host)).toBe('answer')
-  await vi.waitFor(() => expect(reacted).toBe(1))
-  expect(worker).toHaveBeenCalledOnce()
-})
-
 test('waits for a worker that waits, then for the read models', async () => {
   let waitsFor: string | undefined = 'its keys'
   const worker: Worker = {

@@ -27,11 +27,6 @@ describe('a signature', () => {
     },
   )
 
-  test('covers the exact bytes of the body', () => {
-    const headers = signedHeaders(ID, now(), Buffer.from('{"a":1}'), [KEY])
-    expect(() => new Webhook(SECRET).verify('{"a": 1}', headers)).toThrow()
-  })
-
   test('is made with each secret during a rotation, and each verifies', () => {
     const next = Buffer.alloc(24, 3)
     const headers = signedHeaders(ID, now(), Buffer.from('{}'), [next, KEY])

@@ -52,28 +52,6 @@ test.each(['ev-€1', 'a\nb', '', 'x'.repeat(129)])(
   },
 )
 
-test('each line has the ids of its context, also after a pause, and none outside a context', async () => {
-  const { log, lines } = openLog()
-  const work = (id: string) => async () => {
-    await null
-    log.warn({ id }, 'worked')
-  }
-  await Promise.all([
-    inContext(new TraceContext('r-1', GIVEN), work('one')),
-    inContextOfMessage(
-      { id: 'm', subject: 's', data: { requestId: 'r-2' }, headers: { traceparent: GIVEN } },
-      work('two'),
-    ),
-  ])
-  await inContext(undefined, work('three'))
-  const trace = { traceId: TRACE_ID, spanId: SPAN_ID, msg: 'worked' }
-  expect(lines()).toEqual([
-    { id: 'one', requestId: 'r-1', ...trace },
-    { id: 'two', requestId: 'r-2', ...trace },
-    { id: 'three', msg: 'worked' },
-  ])
-})
-
 test('the line of an error has the ids of the innermost context that it was thrown in', async () => {
   const { log, lines } = openLog()
   const failing = inContext(new TraceContext('r-0', undefined), () =>

@@ -168,21 +168,6 @@ test.each([
   if (given) expect(context.traceId).toBe(TRACE_ID)
 })
 
-test('a ratio samples the same traces in every process', () => {
-  const [one, other] = [0, 1].map(() =>
-    open('http://127.0.0.1:1/', { sampler: { name: 'traceidratio', ratio: 0.5 } }),
-  )
-  const start = { name: 'GET /apis' }
-  const contexts = Array.from({ length: 100 }, () =>
-    withTracer(one?.tracer, () => beginContext('r', undefined, start)),
-  )
-  for (const { traceparent, span } of contexts) {
-    const next = withTracer(other?.tracer, () => beginContext('r', traceparent, start))
-    expect(next.span === undefined).toBe(span === undefined)
-  }
-  expect(new Set(contexts.map(({ span }) => span === undefined)).size).toBe(2)
-})
-
 test('a collector that refuses is reported once, and again when it takes spans', async () => {
   let status = 400
   const collector = await startCollector(response => void response.writeHead(status).end('{}'))

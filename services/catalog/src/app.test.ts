@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type Job, subjects } from '@gantry/contracts'
-import { reservations } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Dependencies } from '@gantry/service-kit'
 import { hostService } from '@gantry/service-kit/testing'
@@ -47,42 +46,6 @@ async function open({ settings = {}, around = it => it, start = true }: Options 
   const create = async (input: object = payments) => (await call('POST', '/apis', input)).body.id as string
   return { host, call, create }
 }
-
-test('a name that a newer release has given to an API is refused to others and to the API that had it before', async () => {
-  const { host, call, create } = await open()
-  const { eventStore } = host.dependencies
-  /** Renames as a newer release does: a reservation, and an event of a schema version that this release does not know. */
-  const renamedByNewerRelease = async (id: string, name: string) => {
-    const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
-    await reservations({
-      eventStore,
-      scope: 'api',
-      holderCategory: 'api',
-      takenCode: 'api-name-taken',
-      holding: async () => ({ name: undefined, revision: Number.MAX_SAFE_INTEGER }),
-      now: () => new Date(),
-    }).reserve(name, id, 0, metadata)
-    const updated = { id: randomUUID(), type: 'ApiUpdated', data: { ...payments, name }, metadata }
-    await eventStore.append(`api-${id}`, [updated], 0)
-  }
-  const before = await create()
-  const after = await create({ ...payments, name: 'orders' })
-  await renamedByNewerRelease(before, 'invoices')
-  const taken = { status: 409, body: { code: 'api-name-taken' } }
-  expect(await call('POST', '/apis', { ...payments, name: 'invoices' })).toMatchObject(taken)
-  await renamedByNewerRelease(after, payments.name)
-  const again = { ...payments, displayName: 'Mine again' }
-  expect(await call('PUT', `/apis/${before}`, again)).toMatchObject(taken)
-})
-
-test('an Idempotency-Key creates one API even if the first process died before it stored the response', async () => {
-  const { host, call } = await open()
-  const post = () => call('POST', '/apis', payments, { 'idempotency-key': 'k-1' })
-  const first = await post()
-  await host.dependencies.readModels.drop({ name: 'catalog.idempotency', version: 1 })
-  expect(await post()).toMatchObject({ status: 201, body: { id: first.body.id } })
-  expect((await call('GET', '/apis')).body.totalElements).toBe(1)
-})
 
 test('a request with a new Idempotency-Key reads no events of a cached API with hundreds of versions', async () => {
   let eventsRead = 0

@@ -128,13 +128,6 @@ describe('A request for events of the past', () => {
     expect([status, JSON.parse(text)]).toMatchObject([503, { code: 'unavailable' }])
     await replays(0, 0)
   })
-
-  test('gets 503 when it has waited for too long', async () => {
-    const url = await serve(past, { waitMs: 50 })
-    await open(url).begun()
-    const { status, retryAfter, text } = await open(url).read().end()
-    expect([status, retryAfter, JSON.parse(text)]).toMatchObject([503, '2', { code: 'too-many-replays' }])
-  })
 })
 
 describe('A follower', () => {

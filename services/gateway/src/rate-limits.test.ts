@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { listApis, login } from '@gantry/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bearer, type EdgeHost, type EdgeOptions, hostEdge } from './testing/edge-host.ts'
@@ -106,34 +103,5 @@ describe('Logins', () => {
     expect(await through('203.0.113.1')).toMatchObject({ status: 429 })
     expect(await through('203.0.113.3', '198.51.100.7')).toMatchObject({ status: 200 })
     expect(await through('203.0.113.4', '198.51.100.7')).toMatchObject({ status: 429 })
-  })
-})
-
-describe('Replicas', () => {
-  let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'gantry-gateways-'))
-  })
-  afterEach(async () => {
-    await Promise.all(hosts.splice(0).map(({ close }) => close()))
-    await rm(folder, { recursive: true })
-  })
-  const two = async (settings: Record<string, string>) => [
-    await host(settings, { folder }),
-    await host(settings, { folder }),
-  ]
-  const allowed = (seen: { status: number }[]) => seen.filter(({ status }) => status === 200).length
-
-  test.each([
-    ['callers', 'RATE_LIMIT_PER_MINUTE', (edge: EdgeHost) => edge.call(listApis, bearer('grace-1'))],
-    ['logins', 'LOGIN_LIMIT_PER_MINUTE', (edge: EdgeHost) => edge.call(login)],
-  ])('limit %s together, also for simultaneous requests', async (_, setting, call) => {
-    const edges = await two({ [setting]: '40' })
-    const seen = await Promise.all(Array.from({ length: 60 }, () => edges.map(edge => call(edge))).flat())
-    expect(allowed(seen)).toBeGreaterThanOrEqual(40)
-    expect(allowed(seen)).toBeLessThanOrEqual(42)
-    for (const edge of edges) expect(await call(edge)).toMatchObject({ status: 429 })
-    vi.setSystemTime(Date.now() + 60_000)
-    for (const edge of edges) expect(await call(edge)).toMatchObject({ status: 200 })
   })
 })

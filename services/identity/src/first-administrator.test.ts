@@ -15,17 +15,6 @@ const logIn = async (username: string, password = '') =>
   (await host.app.inject({ method: 'POST', url: '/login', payload: { username, password } })).statusCode
 
 describe('the first administrator', () => {
-  test('gets a readable generated password, which is returned once', async () => {
-    const first = await host.service.ensureAdministrator({ username: 'admin' })
-    expect(first).toMatchObject({ created: true, username: 'admin' })
-    expect(first.password).toMatch(/^[0-9a-z]{5}(-[0-9a-z]{5}){3}$/)
-    expect(await logIn('admin', first.password)).toBe(200)
-    expect(await host.service.ensureAdministrator({ username: 'admin' })).toEqual({
-      created: false,
-      username: 'admin',
-    })
-  })
-
   test('gets the configured password, which is neither returned nor announced', async () => {
     const announced: unknown[] = []
     const password = 'as configured by somebody'

@@ -58,32 +58,6 @@ describe('a webhook', () => {
     expect(await call('POST', `${path}/rotateSecret`)).toMatchObject(rotated)
     slow.reject(new ReadModelsUnavailable('away'))
   })
-
-  test('has the same secret in the response to a repeated request, also if the first process stored no response', async () => {
-    const host = await openNotifier()
-    const fields = { displayName: 'Hook', url: receiver.url('/a'), active: true, eventTypes: ['TEST'] }
-    const create = async () =>
-      (await host.call('POST', '/webhooks', fields, { 'idempotency-key': 'k-1' })).body
-    const first = await create()
-    await host.restart()
-    expect(await create()).toEqual(first)
-    await host.dependencies.readModels.drop({ name: 'notifier.idempotency', version: 1 })
-    expect(await create()).toEqual(first)
-    expect((await host.call('GET', '/webhooks')).body.totalElements).toBe(1)
-  })
-
-  test('has its pending and blocked deliveries cancelled when it is deleted; they cannot be retried', async () => {
-    const host = await openNotifier()
-    receiver.respond = () => ({ status: 503, headers: { 'retry-after': '60' } })
-    const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { ordered: true })
-    for (const n of [1, 2]) await host.happen({ id: uuid(n), type: 'API_CREATED' })
-    await Promise.all([host.having('RETRYING', 1), host.having('CREATED', 1)])
-    await host.call('DELETE', `/webhooks/${id}`)
-    for (const cancelled of await host.having('CANCELLED', 2)) {
-      const retried = await host.call('POST', `/webhooks/requests/${cancelled.id}/retry`)
-      expect(retried.body.code).toBe('delivery-not-failed')
-    }
-  })
 })
 
 describe('an event', () => {
@@ -165,23 +139,6 @@ describe('an event of the platform', () => {
     await host.dependencies.bus.publish(sent.map((data, n) => ({ id: uuid(n), subject, data })))
     const [arrival] = await receiver.arrivals('/a', 1)
     expect(arrival && eventOf(arrival)).toMatchObject({ type: event.type, data: { plan: 'gold' } })
-  })
-
-  test('about a product has reached the catalog when the response is sent', async () => {
-    const host = await openNotifier()
-    const heard: unknown[] = []
-    host.dependencies.bus.respond(subjects.react('catalog'), async message => {
-      heard.push(message)
-      return null
-    })
-    const data = { product: uuid(1), api: uuid(2) }
-    const { status, body } = await host.call('POST', '/events', { ...event, type: 'PRODUCT_API_ADDED', data })
-    expect(status).toBe(202)
-    expect(heard).toMatchObject([
-      { id: body.id, subject: 'events.platform.PRODUCT_API_ADDED', data: { data } },
-    ])
-    await host.call('POST', '/events', { ...event, id: 'a-42' })
-    expect(heard).toHaveLength(1)
   })
 
   test('with the largest data that is accepted, whose encoding is twice as long, is delivered', async () => {

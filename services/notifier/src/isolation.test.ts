@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { type Notifier, openNotifier, openReplica, uuid } from './testing/notifier-host.ts'
+import { type Notifier, openNotifier, uuid } from './testing/notifier-host.ts'
 import { delayedReply, eventOf, failing, ok, openReceiver, type Receiver } from './testing/receiver.ts'
 
 let receiver: Receiver
@@ -41,37 +41,6 @@ test('deliveries to a failing endpoint wait without attempts, except for a retry
   await host.having('SUCCESS', 6)
   expect(await openBreakers(host)).toBe(0)
   expect(await figure(host, openSeconds)).toBeUndefined()
-})
-
-test('an endpoint that does not respond delays no other', async () => {
-  const host = await openNotifier()
-  await host.subscribe(receiver.url('/dead'), ['API_CREATED'])
-  await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
-  const { respond, letGo } = delayedReply()
-  receiver.respond = (arrival, number) =>
-    arrival.path === '/dead' ? respond(arrival, number) : { status: 200 }
-  await publish(host, 35)
-  await receiver.arrivals('/dead', 29)
-  await publish(host, 5, 'API_UPDATED', 100)
-  await receiver.arrivals('/alive', 5)
-  // The slots that one endpoint gets are limited to an eighth of the free ones; none was released yet.
-  expect(receiver.on('/dead')).toHaveLength(29)
-  letGo()
-  await host.having('SUCCESS', 40)
-})
-
-test('two replicas both pause a failing endpoint, and both resume when it recovers', async () => {
-  const schedule = { WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() }
-  const rules = { failures: 3, firstPauseMs: 200, longestPauseMs: 400 }
-  const host = await openNotifier(schedule, { breaker: rules })
-  await openReplica(host.dependencies, schedule, rules)
-  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  receiver.respond = failing
-  await publish(host, 20)
-  await vi.waitFor(async () => expect(await openBreakers(host)).toBe(1))
-  receiver.respond = ok
-  const records = await host.having('SUCCESS', 20)
-  expect(receiver.on('/a')).toHaveLength(records.reduce((sum, { attempts }) => sum + attempts, 0))
 })
 
 test('the metrics have the statuses of finished deliveries and the latency of successful ones', async () => {

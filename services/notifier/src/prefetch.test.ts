@@ -91,16 +91,6 @@ test('after a failure no further message is started until the consumer has reach
   await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 3, 4, 5]))
 })
 
-test('without failures every message is handled once', async () => {
-  const handled: number[] = []
-  consume(async n => {
-    handled.push(n)
-  })
-  const all = Array.from({ length: 60 }, (_, n) => n)
-  for (const n of all) await bus.publish([message(n)])
-  await vi.waitFor(() => expect(handled.toSorted((a, b) => a - b)).toEqual(all))
-})
-
 test('messages wait until the projector has caught up', async () => {
   const handled: number[] = []
   let caughtUp = false

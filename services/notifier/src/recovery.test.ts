@@ -75,19 +75,6 @@ describe('two replicas', () => {
     expect(records.map(({ attempts: made }) => made)).toEqual(Array(30).fill(2))
     expect(receiver.on('/a')).toHaveLength(60)
   })
-
-  test('take over the deliveries of one that stopped', async () => {
-    const settings = { WEBHOOK_RETRY_SCHEDULE: '1h' }
-    const host = await openNotifier(settings, { now })
-    await openReplica(host.dependencies, settings)
-    receiver.respond = (_, number) => ({ status: number === 1 ? 500 : 200 })
-    await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-    await host.happen({ id: uuid(1), type: 'API_CREATED' })
-    await host.only('RETRYING')
-    await host.service.stop()
-    aheadMs = HOUR_MS
-    expect(await host.only('SUCCESS')).toMatchObject({ attempts: 2 })
-  })
 })
 
 test('while an outcome cannot be recorded, the delivery is not sent again', async () => {

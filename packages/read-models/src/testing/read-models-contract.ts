@@ -755,14 +755,6 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
             expect(ids, of).toEqual(expected)
           }
       })
-
-      it('has up to 1,000 documents', async () => {
-        const documents = numbered(1_001)
-        await fill(...documents)
-        const { items, total } = await books.find({ limit: 1_000 })
-        expect(items.map(({ doc }) => doc)).toEqual(documents.slice(0, 1_000))
-        expect(total).toBe(1_001)
-      })
     })
 
     describe('a batch of writes', () => {
@@ -893,13 +885,6 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         await readModels.write([])
         expect(await readModels.checkpoints.get(unused)).toBe('2')
         expect(await books.count({})).toBe(2_500)
-      })
-
-      it('can replace many documents', async () => {
-        const writes = (pages: number) => Array.from({ length: 250 }, (_, n) => write(`b${n}`, 0, { pages }))
-        await readModels.write(writes(1))
-        await readModels.write(writes(2).map(change => ({ ...change, force: true })))
-        expect(await books.count({ where: { pages: 2 } })).toBe(250)
       })
     })
 

@@ -1,6 +1,5 @@
 export { freePort } from './free-port.ts'
 export { PROGRAM_ENVIRONMENT } from './program-environment.ts'
-export { expectWaitOnRestoredLog } from './restored-log.ts'
 export {
   administrator,
   type Host,

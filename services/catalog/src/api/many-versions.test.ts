@@ -67,13 +67,3 @@ test('creating, renaming or deleting a version does not modify the earlier state
   expect(() => execute(one, { type: 'DeleteVersion', metadata, version: '1.1' })).toThrow('version-not-found')
   expect(() => execute(one, { type: 'DeleteVersion', metadata, version: '1.0' })).not.toThrow()
 })
-
-test('the name of a version can be used again once the version is renamed or deleted', () => {
-  const begun = execute({ state: apiDecider.initial, revision: -1 }, create)
-  const one = execute(begun, createVersion('v1', '1.0'))
-  expect(() => execute(one, createVersion('v2', '1.0'))).toThrow('version-name-taken')
-  const both = execute(execute(one, renameVersion('v1', '1.1')), createVersion('v2', '1.0'))
-  expect(() => execute(both, renameVersion('v1', '1.0'))).toThrow('version-name-taken')
-  const deleted = execute(both, { type: 'DeleteVersion', metadata, version: '1.0' })
-  expect(() => execute(deleted, createVersion('v3', '1.0'))).not.toThrow()
-})

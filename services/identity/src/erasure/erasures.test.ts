@@ -80,18 +80,6 @@ test('an erased user leaves an id, and no name in any file', async () => {
   await create()
 })
 
-test('a record of a user who is not erased has the names of its time', async () => {
-  const id = await create()
-  await admin().put(`/users/${id}`, { body: { ...ada, username: 'ada.king' } })
-  await admin().delete(`/users/${id}`)
-  const { body } = await admin().get(`/auditLog?sort=timestamp,asc&resource=${id}`)
-  expect(body.content.map(({ details }: { details: unknown }) => details)).toMatchObject([
-    { before: null, after: ada },
-    { before: ada, after: { ...ada, username: 'ada.king' } },
-    { before: { ...ada, username: 'ada.king' }, after: null },
-  ])
-})
-
 test('a key that is still there after a crash or a restore is deleted at the start', async () => {
   const id = await create()
   const { userKeys } = identity.host.dependencies

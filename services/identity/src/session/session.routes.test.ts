@@ -37,17 +37,4 @@ describe('the session', () => {
     await change({ role: 'GLOBAL_ADMIN' })
     expect((await session(login)).body).toMatchObject({ scopes: ROLE_SCOPES.GLOBAL_ADMIN })
   })
-
-  test('is refused at once to a revoked token, an inactive user and a deleted user', async () => {
-    const { id, token } = await accessToken()
-    const [login, narrow] = [await principalOf(ada.token), await principalOf(token)]
-    const refused = async (principal: Principal, detail: string) =>
-      expect((await session(principal)).body).toMatchObject({ status: 401, code: 'unauthenticated', detail })
-    await identity.as(ada.token).delete(`/accessTokens/${id}`)
-    await refused(narrow, 'the access token is unknown or revoked')
-    await change({ status: 'INACTIVE' })
-    await refused(login, 'the user of the credential is inactive')
-    await identity.as(administrator).delete(`/users/${ada.id}`)
-    await refused(login, 'the user of the credential does not exist')
-  })
 })

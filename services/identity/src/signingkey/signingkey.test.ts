@@ -93,16 +93,6 @@ describe('signing keys', () => {
       .then()
   })
 
-  test('are rotated on schedule only when the newest is old enough', () => {
-    const old = [made('a', minutes(-60), minutes(-60))]
-    given(...old)
-      .when(rotate('b', minutes(-61)))
-      .then()
-    given(...old)
-      .when(rotate('b', minutes(-60)))
-      .then(made('b', minutes(10)), retired('a', minutes(10)))
-  })
-
   test('are all revoked when they are compromised, also one that does not sign yet', () => {
     const replace: SigningKeyCommand = { type: 'ReplaceSigningKeys', metadata, key: key('c') }
     const before = [made('a'), made('b', minutes(10)), retired('a', minutes(10))]

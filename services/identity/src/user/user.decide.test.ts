@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
-import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import {
+  frozenStreams,
+  storyMetadata as metadata,
+  story,
+  testFrozenStreams,
+} from '@gantry/event-sourcing/testing'
 import type { UserKey, UserKeys } from '@gantry/read-models'
 import { plainKey } from '@gantry/service-kit'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +18,7 @@ import { projectUser } from './user.projection.ts'
 import type { UserEvent } from './user.ts'
 
 const folder = join(import.meta.dirname, '../frozen')
-const keys: Record<string, UserKey> = JSON.parse(readFileSync(join(folder, 'user/728604f.keys.json'), 'utf8'))
+const keys = frozenStreams(folder, 'user').keys as Record<string, UserKey>
 const ciphers = userCiphers({
   userKeys: { get: async (user: string) => keys[user] } as UserKeys,
   encryptionKeys: plainKey(Buffer.alloc(32, 7)),

@@ -13,19 +13,6 @@ const open = async () => {
   return { deliveries, create }
 }
 
-test('a command of the service itself has a new id, the current time and its cause', async () => {
-  const { deliveries } = await open()
-  const [first, second] = [deliveries.metadata(), deliveries.metadata('cause')]
-  expect(first).toMatchObject({
-    now: '2026-11-21T10:00:00.000Z',
-    actor: { id: null, name: 'notifier' },
-    requestId: first.commandId,
-  })
-  expect('causationId' in first).toBe(false)
-  expect(second.causationId).toBe('cause')
-  expect(second.commandId).not.toBe(first.commandId)
-})
-
 test('pending deliveries are found by webhook, in the order of their due times', async () => {
   const { deliveries, create } = await open()
   const other = uuid(9)

@@ -35,12 +35,6 @@ const receive = (more: Partial<CloudEvent> = {}) =>
   ({ type: 'ReceivePlatformEvent', metadata, event: { ...event, ...more } }) as const
 
 describe('an event of the platform', () => {
-  test('is stored once', () => {
-    given().when(receive()).then(received())
-    given(received())
-      .when(receive({ data: { plan: 'silver' } }))
-      .then()
-  })
   test('has the time of its producer, but not a future one', () => {
     given()
       .when(receive({ time: '2026-11-21T10:30:00+01:00' }))
@@ -83,13 +77,6 @@ describe('an event of the platform', () => {
         },
       },
     ])
-  })
-  test('that changes the configuration is published without its secrets, and stored with them', () => {
-    const data = { setting: 'smtp', password: 'hunter2' }
-    const change = receive({ type: 'CONFIGURATION_CHANGED', data })
-    const [stored] = platformEventDecider.decide({ status: 'Absent' }, change) as [PlatformEventEvent]
-    expect(stored.data.data).toEqual(data)
-    expect(published(stored)).toMatchObject([{ data: { data: { setting: 'smtp', password: '***' } } }])
   })
   test('is identified by source and id together', () => {
     const ids = [

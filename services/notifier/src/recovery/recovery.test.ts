@@ -5,7 +5,7 @@ import { aggregate } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Notifier, openNotifier, uuid } from '../testing/notifier-host.ts'
-import { delayedReply, eventOf, failing, openReceiver, type Receiver } from '../testing/receiver.ts'
+import { delayedReply, eventOf, openReceiver, type Receiver } from '../testing/receiver.ts'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
 import { recoveries } from './recovery.projection.ts'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
@@ -64,23 +64,6 @@ describe('a recovery', () => {
 
     const again = await recover(host, id)
     expect(await completed(host, again)).toMatchObject({ examined: 60, recovered: 0 })
-  })
-
-  test('retries deliveries that were given up, not successful ones', async () => {
-    const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' })
-    receiver.respond = (arrival, number) =>
-      eventOf(arrival).id === uuid(1) ? { status: 200 } : failing(arrival, number)
-    const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-    await happen(host, ids(1, 2))
-    await Promise.all([host.having('GIVE_UP', 1), host.having('SUCCESS', 1)])
-    receiver.respond = () => ({ status: 200 })
-    expect(await completed(host, await recover(host, id))).toMatchObject({ examined: 2, recovered: 1 })
-    const recovered = (await host.having('SUCCESS', 2)).find(({ eventId }) => eventId === uuid(2))
-    expect(recovered?.attemptLog.map(({ trigger }) => trigger)).toEqual([
-      'AUTOMATIC',
-      'AUTOMATIC',
-      'RECOVERY',
-    ])
   })
 
   test('delivers only events of its range', async () => {

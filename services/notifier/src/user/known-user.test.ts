@@ -1,16 +1,10 @@
 import { join } from 'node:path'
 import type { UserStanding } from '@gantry/contracts'
-import {
-  documentIn,
-  storyMetadata as metadata,
-  projecting,
-  story,
-  testFrozenStreams,
-} from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
-import { knownUsers, projectKnownUser } from './known-user.projection.ts'
+import { projectKnownUser } from './known-user.projection.ts'
 import { type KnownUserCommand, type KnownUserEvent, knownUserDecider } from './known-user.ts'
-import { type Standing, unreadTypes } from './standing.ts'
+import { unreadTypes } from './standing.ts'
 
 testFrozenStreams({
   folder: join(import.meta.dirname, '../frozen'),
@@ -50,16 +44,6 @@ test('an older or equal revision of a user changes nothing', () => {
 test('a user that does not exist is recorded as deleted until it is created', () => {
   given().when(record(null, -1)).then(userGone(-1))
   given(userGone(-1)).when(record(user, 0)).then(userNoted(user, 0))
-})
-
-test('the document of a user has the last role and status, and stays when the user is deleted', () => {
-  const projected = projecting(knownUserDecider, projectKnownUser, 'ada')
-  const document = (standing: Standing) => documentIn(knownUsers, { id: 'ada', standing })
-  projected
-    .given(userNoted(admin, 0), userNoted(user, 4))
-    .then(document({ user: 'ada', status: 'ACTIVE', role: 'USER' }))
-  projected.given(userNoted(user, 4), userGone(5)).then(document({ user: 'ada', status: 'GONE' }))
-  projected.given().then()
 })
 
 test('role and status determine the readable event types; types of later releases are ignored', () => {

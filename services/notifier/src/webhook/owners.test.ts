@@ -97,22 +97,6 @@ test('the owners of all webhooks are checked after their documents were rebuilt'
   await isDisabled(host, id)
 })
 
-test('a message with an outdated role does not disable a webhook', async () => {
-  answer = standing('ADMIN', 5)
-  const host = await open()
-  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  await changed(host, standing('NO_ACCESS', 1))
-  await changed(host, standing('NO_ACCESS', 3))
-  await delivered(host, 1)
-  expect(asked).toBeGreaterThan(0)
-  expect(await known(host)).toMatchObject({ role: 'ADMIN' })
-  expect(await stored(host, id)).toMatchObject({ active: true })
-  await changed(host, standing('USER', 6))
-  await delivered(host, 2)
-  expect(await known(host)).toMatchObject({ role: 'USER' })
-  expect(await stored(host, id)).toMatchObject({ active: true })
-})
-
 test('an owner whose role changed while identity was unavailable is checked again', async () => {
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
