@@ -6,7 +6,8 @@ export const LEASES_SCHEMA = `
     name TEXT PRIMARY KEY,
     holder TEXT,
     token INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
+    expires_at INTEGER NOT NULL,
+    ttl_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`
 
 /**
@@ -16,10 +17,11 @@ export const LEASES_SCHEMA = `
 export function leaseTable(db: DatabaseSync, now: () => number) {
   // A released lease has no holder, so that the next one to acquire it gets a new token.
   const acquire = db.prepare(
-    `INSERT INTO leases (name, holder, token, expires_at) VALUES (:name, :holder, 1, :now + :ttlMs)
+    `INSERT INTO leases (name, holder, token, expires_at, ttl_ms) VALUES (:name, :holder, 1, :now + :ttlMs, :ttlMs)
      ON CONFLICT (name) DO UPDATE SET
-       token = token + (holder IS NOT excluded.holder), holder = excluded.holder, expires_at = excluded.expires_at
-     WHERE holder IS NULL OR holder = excluded.holder OR expires_at <= :now OR expires_at > :now + :ttlMs
+       token = token + (holder IS NOT excluded.holder), holder = excluded.holder, expires_at = excluded.expires_at,
+       ttl_ms = excluded.ttl_ms
+     WHERE holder IS NULL OR holder = excluded.holder OR expires_at NOT BETWEEN :now + 1 AND :now + ttl_ms
      RETURNING token`,
   )
   const release = db.prepare(
