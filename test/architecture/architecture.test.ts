@@ -1,3 +1,4 @@
+import { STREAM_CATEGORIES } from '@gantry/contracts'
 import { describe, expect, test } from 'vitest'
 import { missingFiles } from './src/documents.ts'
 import { environmentReaders } from './src/environment.ts'
@@ -34,6 +35,20 @@ describe('documents name files that exist', () => {
     const document = file('docs/a.md', 'See `services/a/src/b.ts`, `services/a` and `services/c.ts`.')
     expect(missingFiles([file('services/a/src/b.ts')], [document])).toEqual(['docs/a.md: services/c.ts'])
   })
+})
+
+test('every category of streams is in the list by which the audit log tells events of other applications', () => {
+  const sources = project.filter(
+    ({ path }) => /^services\/.*\.ts$/.test(path) && !/\.test\.|\/testing\//.test(path),
+  )
+  const named = (pattern: RegExp) =>
+    sources.flatMap(({ text }) => [...text.matchAll(pattern)].map(([, name = '']) => name))
+  const categories = [
+    ...named(/\b(?:category: |streamName\()'([a-z]+)'/g),
+    ...named(/\bscope: '([a-z]+)'/g).map(scope => `${scope}name`),
+  ]
+  expect(categories.length).toBeGreaterThan(12)
+  expect(categories.filter(category => !STREAM_CATEGORIES.has(category))).toEqual([])
 })
 
 describe('only entry points read the environment', () => {

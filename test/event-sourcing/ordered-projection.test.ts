@@ -15,6 +15,8 @@ const places = defineCollection<Place>({ name: 'test.places', version: 1, fields
 /** Numbers the events in the order of the log. */
 const numbering: OrderedProjection<{ number: number; id: string }> = {
   initial: { number: 0, id: '' },
+  isOurs: () => true,
+  foreign() {},
   next(state, events) {
     let last = state
     const writes = events.map(({ id }) => {

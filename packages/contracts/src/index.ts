@@ -123,6 +123,7 @@ export {
 } from './resources.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
 export { listSigningKeys, type SigningKeyRecord } from './signing-keys.ts'
+export { STREAM_CATEGORIES } from './stream-categories.ts'
 export {
   DeploymentReport,
   EVENT_SERVICES,

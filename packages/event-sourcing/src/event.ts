@@ -68,6 +68,8 @@ export interface Fact {
   revision: number
   data: JsonObject
   metadata: EventMetadata
+  /** Why the stored event is none of a service; left out for one that is. Its data are empty and its metadata neutral. */
+  malformed?: string
 }
 
 /** An event with its position in the log. */

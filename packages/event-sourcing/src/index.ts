@@ -56,5 +56,6 @@ export { LOG_POSITION, type Publication, type RelayOptions, startRelay } from '.
 export { type ReservationOptions, type Reservations, reservations } from './reservation.ts'
 export { type EventSchemas, newest, type Upcaster, upcast } from './schema.ts'
 export type { SnapshotOptions, SnapshotSchema } from './snapshots.ts'
+export { parsedText, recordedEvent, type StoredEvent } from './stored-event.ts'
 export { streamCategory, streamId, streamName } from './stream-name.ts'
 export { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'

@@ -3,7 +3,7 @@ import { type RecordedEvent, START } from './event.ts'
 import { continueInOrder } from './ordered-projection.ts'
 import type { ModelGeneration } from './projected-models.ts'
 import { streamCategory } from './stream-name.ts'
-import { projectStream, type StreamWrites, writeStreams } from './stream-writes.ts'
+import { heldMalformed, projectStream, type StreamWrites, writeStreams } from './stream-writes.ts'
 
 const BATCH = 1_000
 /** Size of the batches of a build: small ones become garbage while they are still in V8's young generation. */
@@ -34,7 +34,10 @@ export async function projectLog(models: ModelGeneration, options: LogProjection
   const flush = async (position: string) => {
     if (position === saved && batch.length === 0) return
     const streams: StreamWrites[] = []
-    if (inOrder) streams.push({ events: [], writes: inOrder.project(batch), holds: false })
+    if (inOrder) {
+      streams.push({ events: [], writes: inOrder.project(batch), holds: false })
+      for (const event of inOrder.malformed(batch)) streams.push(await heldMalformed(models, event))
+    }
     for (const events of Map.groupBy(batch, event => event.stream).values()) {
       const projection = projections.get(streamCategory(events[0]?.stream ?? ''))
       if (projection) streams.push(await projectStream(models, projection, events, again))

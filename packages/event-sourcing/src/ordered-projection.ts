@@ -14,6 +14,8 @@ export const stateCheckpointOf = (checkpoint: string): string => `${checkpoint}.
 export interface OrderedProgress {
   /** The documents of the next events of the log. */
   project(events: readonly RecordedEvent[]): Write[]
+  /** The events of services that are malformed. */
+  malformed(events: readonly RecordedEvent[]): RecordedEvent[]
   /** To be called once the documents of all events up to the position are written. @throws LeaseLost */
   written(position: Position, lease: Lease): Promise<void>
 }
@@ -28,6 +30,8 @@ export async function continueInOrder(
   after: Position,
 ): Promise<OrderedProgress> {
   const name = stateCheckpointOf(checkpoint)
+  const ours = (event: RecordedEvent) => projection.isOurs(event.stream)
+  const usable = (event: RecordedEvent) => event.malformed === undefined && ours(event)
   let state = projection.initial
   let unsaved = 0
   // Read models that are made again forget the state, which may be that of a log before it was restored from a backup.
@@ -39,17 +43,19 @@ export async function continueInOrder(
     if (isUsable) state = saved.state
     for await (const event of eventStore.readAll({ after: isUsable ? saved.position : START })) {
       if (event.position > after) break
-      state = projection.next(state, [event]).state
+      state = projection.next(state, [event].filter(usable)).state
       unsaved++
     }
   }
   return {
     project(events) {
-      const { state: next, writes } = projection.next(state, events)
+      for (const event of events) if (!ours(event)) projection.foreign(event)
+      const { state: next, writes } = projection.next(state, events.filter(usable))
       state = next
       unsaved += events.length
       return writes
     },
+    malformed: events => events.filter(event => event.malformed !== undefined && ours(event)),
     async written(position, lease) {
       if (unsaved < SAVED_EVERY) return
       await readModels.checkpoints.save(name, JSON.stringify({ position, state }), lease)

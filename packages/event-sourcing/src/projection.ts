@@ -43,7 +43,14 @@ export interface Projection {
 export interface OrderedProjection<State extends Json = Json> {
   /** The state before the first event. */
   readonly initial: State
-  /** The state after further events, and their documents. It depends on its arguments alone. @throws never */
+  /** Whether a stream is one of the services. Events of other streams are left out. */
+  isOurs(stream: string): boolean
+  /** Called for each event that is left out because its stream is none of the services. */
+  foreign(event: RecordedEvent): void
+  /**
+   * The state after further events of the services, none of them malformed, and their documents. It depends on its
+   * arguments alone. @throws never
+   */
   next(state: State, events: readonly RecordedEvent[]): { state: State; writes: Write[] }
 }
 
@@ -79,6 +86,7 @@ export function projectionOfEach(category: string, project: (event: RecordedEven
       const writes: Write[] = []
       for (const event of events) {
         try {
+          if (event.malformed !== undefined) throw new Error(event.malformed)
           writes.push(...project(event))
         } catch (error) {
           throw new StreamQuarantined(event, error)

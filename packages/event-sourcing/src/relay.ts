@@ -222,6 +222,7 @@ function messagesAfter(
   const reached = positionOf(last)
   const readable = (event: RecordedEvent) => {
     try {
+      if (event.malformed !== undefined) throw new Error(event.malformed)
       const messages = publication.publicEvents(event)
       unpublishable.release(event)
       return messages

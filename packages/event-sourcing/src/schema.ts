@@ -36,12 +36,13 @@ export function knowsSchema<Event extends DomainEvent>(schemas: EventSchemas<Eve
 /**
  * Converts a stored event to the newest version of its type. Only this function turns stored events into domain events.
  * @returns undefined when this release does not know the type or the version
- * @throws the error of an upcaster
+ * @throws Error for a malformed event, and the error of an upcaster
  */
 export function upcast<Event extends DomainEvent>(
   schemas: EventSchemas<Event>,
   event: Fact,
 ): Event | undefined {
+  if (event.malformed !== undefined) throw new Error(event.malformed)
   const upcasters = upcastersOf(schemas, event.type)
   const version = versionOf(event)
   if (!upcasters || version > upcasters.length + 1) return undefined

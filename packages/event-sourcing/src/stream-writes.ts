@@ -47,6 +47,11 @@ export async function projectStream(
   return { projection, events, writes: [...writes, record], holds: true }
 }
 
+/** Holds the stream of a malformed event that a projection in the order of the log leaves out. */
+export async function heldMalformed(models: ModelGeneration, event: RecordedEvent): Promise<StreamWrites> {
+  return { events: [], ...(await quarantine(models, new StreamQuarantined(event, event.malformed))) }
+}
+
 interface WriteOptions {
   /** Whether documents of the same revision are written again. */
   force?: boolean

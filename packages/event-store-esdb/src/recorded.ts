@@ -2,12 +2,11 @@ import type { AllStreamRecordedEvent, RecordedEvent as ClientEvent, EventData } 
 import { jsonEvent } from '@eventstore/db-client'
 import {
   AppendTooLarge,
-  type EventMetadata,
-  type JsonObject,
   MAX_APPEND_BYTES,
   MAX_APPEND_EVENTS,
   type NewEvent,
   type RecordedEvent,
+  recordedEvent,
 } from '@gantry/event-sourcing'
 import { encode, type LogPosition } from './position.ts'
 
@@ -30,21 +29,25 @@ type Stored = (ClientEvent | AllStreamRecordedEvent) & { position?: LogPosition 
 
 /**
  * Converts an event of a service; undefined for events of the server, an operator or this adapter: stream metadata,
- * statistics, links, tombstones, snapshots.
+ * statistics, links, tombstones, snapshots, ends of removed streams.
  */
 export function fromStore(event: Stored | undefined): RecordedEvent | undefined {
-  if (!event?.isJson || !event.position || isOfSystem(event)) return undefined
-  return {
+  if (!event?.position || isOfSystem(event)) return undefined
+  if (event.type === STREAM_REMOVED && !event.isJson) return undefined
+  return recordedEvent({
     id: event.id,
     type: event.type,
     stream: event.streamId,
     revision: Number(event.revision),
     position: encode(event.position),
-    data: event.data as JsonObject,
-    metadata: event.metadata as unknown as EventMetadata,
+    data: event.data,
+    metadata: event.metadata,
     recordedAt: event.created.toISOString(),
-  }
+  })
 }
+
+/** Type of the empty event, without JSON, that ends a stream before its removal. */
+export const STREAM_REMOVED = 'StreamRemoved'
 
 /** Prefix of the names of the streams that hold the snapshots of other streams. */
 export const SNAPSHOTS = '~snapshot-'

@@ -14,7 +14,7 @@ import {
 } from '@gantry/event-sourcing'
 import { encode } from './position.ts'
 import { read } from './read.ts'
-import { fromStore } from './recorded.ts'
+import { fromStore, STREAM_REMOVED } from './recorded.ts'
 import type { Server } from './server.ts'
 import type { snapshotsOn } from './snapshots.ts'
 
@@ -77,7 +77,7 @@ export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshots
   const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
     try {
       await snapshots.erase(stream)
-      const end = binaryEvent({ id: endOf(`${stream}/${expected}`), type: 'StreamRemoved', data: NOTHING })
+      const end = binaryEvent({ id: endOf(`${stream}/${expected}`), type: STREAM_REMOVED, data: NOTHING })
       const { nextExpectedRevision } = await server.append(stream, [end], expected, timeoutMs)
       await server
         .reads()

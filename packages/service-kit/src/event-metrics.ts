@@ -1,6 +1,7 @@
 import {
   type EventStore,
   heldStreams,
+  type Log,
   type ReadModelState,
   type RecordedEvent,
   readModelStates,
@@ -12,8 +13,11 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { singleFlight } from './single-flight.ts'
 
 const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
+const FOREIGN_EVENTS = 'gantry_foreign_events_total'
 const MISSED_MESSAGES = 'gantry_missed_messages_total'
 const LOG_ERRORS = 'gantry_log_errors_total'
+/** Number of types of foreign events that are logged. */
+const MOST_TYPES = 100
 const STATUSES = ['QUARANTINED', 'INCOMPLETE'] as const
 
 /** A counter of folded events that this release does not know. The services of one process share it. */
@@ -27,6 +31,28 @@ export function unknownEventCounter(registry: Registry): (event: RecordedEvent) 
       registers: [registry],
     })
   return ({ stream, type }) => counter.inc({ category: streamCategory(stream), type })
+}
+
+/** Counts the events in streams of other applications, and logs the first one of each type. */
+export function foreignEvents({
+  metrics,
+  log,
+}: {
+  metrics: Registry
+  log: Pick<Log, 'warn'>
+}): (event: RecordedEvent) => void {
+  const counter = new Counter({
+    name: FOREIGN_EVENTS,
+    help: 'Events in streams of other applications, which the audit log leaves out',
+    registers: [metrics],
+  })
+  const logged = new Set<string>()
+  return ({ stream, type, position }) => {
+    counter.inc()
+    if (logged.has(type) || logged.size === MOST_TYPES) return
+    logged.add(type)
+    log.warn({ stream, type, position }, 'the log has an event of another application')
+  }
 }
 
 /**

@@ -27,7 +27,7 @@ export {
   type Sealer,
   sealer,
 } from './encryption-keys.ts'
-export { logErrorCounter, readModelMetrics } from './event-metrics.ts'
+export { foreignEvents, logErrorCounter, readModelMetrics } from './event-metrics.ts'
 export {
   type HistoryDocument,
   hasHistory,

@@ -2,7 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import {
   EventStoreUnavailable,
   type Position,
+  parsedText,
   type RecordedEvent,
+  recordedEvent,
   START,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
@@ -220,16 +222,17 @@ export const toEvent = ([
   data,
   metadata,
   recordedAt,
-]: Row): RecordedEvent => ({
-  id,
-  type,
-  stream,
-  revision,
-  position: encode(position),
-  data: JSON.parse(data),
-  metadata: JSON.parse(metadata),
-  recordedAt,
-})
+]: Row): RecordedEvent =>
+  recordedEvent({
+    id,
+    type,
+    stream,
+    revision,
+    position: encode(position),
+    data: parsedText(data),
+    metadata: parsedText(metadata),
+    recordedAt,
+  })
 
 /** Padded to 16 digits, the width of Number.MAX_SAFE_INTEGER, so that the string order equals the numeric order. */
 export const encode = (position: number): Position =>

@@ -13,6 +13,7 @@ import {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from '../event-store.ts'
+import { recordedEvent } from '../stored-event.ts'
 
 export interface InMemoryLog {
   /** Opens another connection to the log. */
@@ -187,7 +188,7 @@ function earlierAppend(
   return { revision: first + from + events.length - 1, position: last.position }
 }
 
-const toEvent = ({ text }: Stored): RecordedEvent => JSON.parse(text)
+const toEvent = ({ text }: Stored): RecordedEvent => recordedEvent(JSON.parse(text))
 
 /** Padded to 16 digits, the width of Number.MAX_SAFE_INTEGER, so that the string order equals the numeric order. */
 const encode = (position: number): Position => (position === 0 ? START : String(position).padStart(16, '0'))

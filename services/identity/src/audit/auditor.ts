@@ -1,6 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, type OrderedProjection, Projector, type Worker } from '@gantry/event-sourcing'
-import type { Instrumented } from '@gantry/service-kit'
+import { foreignEvents, type Instrumented } from '@gantry/service-kit'
 import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
 import type { SigningKeys } from '../signingkey/keys.ts'
 import type { KeyRotation } from '../signingkey/rotation.ts'
@@ -37,7 +37,7 @@ export function auditor(dependencies: Instrumented, metadata: (actor?: string) =
     ...dependencies,
     ...process,
     name: 'identity.audit',
-    projections: auditProjection as OrderedProjection,
+    projections: auditProjection(foreignEvents(process)) as OrderedProjection,
     collections: AUDIT_COLLECTIONS,
     background: true,
   })

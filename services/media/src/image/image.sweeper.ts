@@ -53,14 +53,13 @@ export function startSweeper(options: SweeperOptions): Worker {
 
 /**
  * The SHA-256 of every existing image, from the event log. Read models may lag behind, and removed bytes cannot be
- * restored. An event of a type that this release does not know drops no reference.
+ * restored. A malformed event, or one of an unknown type, drops no reference.
  */
 export async function referencedBytes(eventStore: Pick<EventStore, 'readAll'>): Promise<Set<string>> {
   const referenced = new Map<string, string>()
-  for await (const { stream, type, data } of eventStore.readAll({
-    after: START,
-    streamPrefixes: ['image-'],
-  })) {
+  for await (const event of eventStore.readAll({ after: START, streamPrefixes: ['image-'] })) {
+    const { stream, type, data } = event
+    if (event.malformed !== undefined) continue
     if (type === 'ImageUploaded') referenced.set(stream, String(data.sha256))
     else if (type === 'ImageDeleted' || type === 'ImageDiscarded') referenced.delete(stream)
   }

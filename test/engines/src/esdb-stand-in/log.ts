@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { sqliteEventStore } from '@gantry/embedded'
 import {
   type Appended,
-  type EventMetadata,
   type JsonObject,
   type NewEvent,
   NO_STREAM,
@@ -253,11 +252,14 @@ const toContent = (isJson: boolean, bytes: Buffer): Content => {
 const fromContent = (content: Content): Buffer =>
   'json' in content ? Buffer.from(JSON.stringify(content.json)) : Buffer.from(content.bytes, 'base64')
 
+/** The metadata that the embedded event store asks for. Those that a client sent are part of the data. */
+const STORED = { actor: { id: null, name: 'stand-in' }, requestId: '', at: new Date(0).toISOString() }
+
 const toEmbedded = ({ id, type, isJson, data, metadata }: Proposal): NewEvent => ({
   id: id.toLowerCase(),
   type,
-  data: { isJson, ...toContent(isJson, data) },
-  metadata: toContent(true, metadata) as unknown as EventMetadata,
+  data: { isJson, ...toContent(isJson, data), metadata: toContent(true, metadata) },
+  metadata: STORED,
 })
 
 const toLogged = (event: RecordedEvent): Logged => ({
@@ -269,7 +271,7 @@ const toLogged = (event: RecordedEvent): Logged => ({
   created: new Date(event.recordedAt),
   isJson: event.data.isJson === true,
   data: fromContent(event.data as Content),
-  metadata: fromContent(event.metadata as unknown as Content),
+  metadata: fromContent(event.data.metadata as Content),
 })
 
 const settingsOf = ({ data }: RecordedEvent) =>

@@ -1,5 +1,5 @@
 import type { DayRoot } from '@gantry/audit-proofs'
-import { type RecordedEvent, streamName } from '@gantry/event-sourcing'
+import { type RecordedEvent, StreamQuarantined, streamName } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 
 /** Category of the stream of day roots. */
@@ -27,11 +27,27 @@ export const dayRoots = defineCollection<DayRootDocument>({
   fields: { day: 'string', through: 'number' },
 })
 
-export const rootIn = ({ data }: RecordedEvent) => data as unknown as SignedRoot
+/** Type of the events of the stream. */
+export const DAY_CLOSED = 'AuditDayClosed'
 
-/** The document of an event of the stream. */
-export function dayRootIn(event: RecordedEvent): Write {
-  const { root, signature } = rootIn(event)
+/** The root in an event of the stream. @throws StreamQuarantined when the event has none */
+export function rootIn(event: RecordedEvent): SignedRoot {
+  const { root, signature } = event.data as Partial<SignedRoot>
+  const isRoot = event.type === DAY_CLOSED && typeof root?.day === 'string' && typeof signature === 'string'
+  if (!isRoot || typeof root.after?.number !== 'number')
+    throw new StreamQuarantined(event, event.malformed ?? 'it has no signed root of a day')
+  return { root, signature }
+}
+
+/** The document of an event of the stream; undefined when the event has no root. */
+export function dayRootIn(event: RecordedEvent): Write | undefined {
+  let signed: SignedRoot
+  try {
+    signed = rootIn(event)
+  } catch {
+    return undefined
+  }
+  const { root, signature } = signed
   const { day, after } = root
   const doc: DayRootDocument = { id: day, day, through: after.number, root, signature }
   return { collection: dayRoots, id: doc.id, doc, revision: 0 }

@@ -24,13 +24,15 @@ const event = (number: number, metadata: Partial<EventMetadata> = {}, recordedAt
   metadata: { actor, requestId, at, change, ...metadata },
 })
 
+const projection = auditProjection(() => {})
+
 /** The documents after events that are projected in batches, the last write of each. */
 function project(...batches: RecordedEvent[][]) {
-  let state = auditProjection.initial
+  let state = projection.initial
   const records = new Map<string, AuditDocument>()
   const days = new Map<string, AuditDay>()
   for (const batch of batches) {
-    const { state: next, writes } = auditProjection.next(state, batch)
+    const { state: next, writes } = projection.next(state, batch)
     state = next
     for (const { collection, id, doc } of writes) {
       if (collection === auditLog) records.set(id, doc as AuditDocument)

@@ -6,7 +6,7 @@ import {
   type StoredRecord,
   sha256,
 } from '@gantry/audit-proofs'
-import { auditedAction, readableData } from '@gantry/contracts'
+import { auditedAction, readableData, STREAM_CATEGORIES } from '@gantry/contracts'
 import { type OrderedProjection, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 import { DAY_ROOTS, dayRootIn } from './day-root.ts'
@@ -72,17 +72,21 @@ export const auditDays = defineCollection<AuditDay>({
 type Chain = ChainPoint & { recordedAt: string } & Record<string, string | number>
 
 /**
- * The hash chain over all events with a change, also of types and streams that this release does not know, so that
+ * The hash chain over all events of the services with a change, also of types that this release does not know, so that
  * replicas of different releases make the same chain.
+ * @param foreign called for each event in a stream of another application
  */
-export const auditProjection: OrderedProjection<Chain> = {
+export const auditProjection = (foreign: (event: RecordedEvent) => void): OrderedProjection<Chain> => ({
   initial: { ...CHAIN_START, recordedAt: '' },
+  isOurs: stream => STREAM_CATEGORIES.has(streamCategory(stream)),
+  foreign,
   next(state, events) {
     const writes: Write[] = []
     const days = new Map<string, AuditDay>()
     let chain = state
     for (const event of events) {
-      if (streamCategory(event.stream) === DAY_ROOTS) writes.push(dayRootIn(event))
+      const dayRoot = streamCategory(event.stream) === DAY_ROOTS ? dayRootIn(event) : undefined
+      if (dayRoot) writes.push(dayRoot)
       const doc = documentOf(chain, event)
       if (!doc) continue
       const { number, chainHash } = doc
@@ -95,7 +99,7 @@ export const auditProjection: OrderedProjection<Chain> = {
       writes.push({ collection: auditDays, id: doc.id, doc, revision: doc.number })
     return { state: chain, writes }
   },
-}
+})
 
 /** The store's clock can go back; days of recording do not. */
 const recordedAt = (before: Chain, event: RecordedEvent) =>

@@ -13,7 +13,7 @@ import {
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { chainIn } from '../log/chain.ts'
-import { DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
+import { DAY_CLOSED, DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
 import { type AuditDay, auditDays, auditLog } from '../log/log.projection.ts'
 import type { AuditKeys } from './keys.ts'
 
@@ -136,7 +136,7 @@ async function signedDays(
     }
     events.push({
       id: eventUuid(day),
-      type: 'AuditDayClosed',
+      type: DAY_CLOSED,
       data: { root, signature: signStatement({ root }, signer) },
       metadata: { actor: { id: null, name: 'identity' }, requestId, at },
     })

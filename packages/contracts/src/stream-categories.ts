@@ -1,0 +1,22 @@
+/** The categories of all streams of the services. Events in other streams of the log are of other applications. */
+export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
+  'administrators',
+  'api',
+  'apiname',
+  'auditkey',
+  'auditpush',
+  'auditroot',
+  'delivery',
+  'encryptionkey',
+  'image',
+  'knownuser',
+  'logins',
+  'platformevent',
+  'readmodel',
+  'recovery',
+  'signingkey',
+  'token',
+  'user',
+  'username',
+  'webhook',
+])
