@@ -59,8 +59,6 @@ beforeAll(async () => {
     environment: {
       ...platform,
       PLATFORM_JWT_PUBLIC_KEY: keys.publicKey,
-      // A story fills it.
-      BODY_MEMORY: '32MiB',
     },
   })
 })

@@ -6,7 +6,7 @@ import { clientOf, type Service } from './client.ts'
 import { service as underTest } from './gantry.ts'
 import { RUN_SETTINGS, startStandalone } from './standalone.ts'
 
-export const ADMIN = { username: 'settings', password: 'a password of the settings' }
+const ADMIN = { username: 'settings', password: 'a password of the settings' }
 
 /** A folder that is removed when the story ends. */
 export const dataFolder = async () => {

@@ -2,22 +2,12 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { service } from './gantry.ts'
 
-export interface Piece {
-  bytes: string | Uint8Array
-  /** Delay after the previous piece, in milliseconds. */
-  afterMs: number
-}
-
-/** What the client does after the last piece. */
-export type Ending = 'wait' | 'half-close' | 'reset'
-
-export interface RawAnswer {
+interface RawAnswer {
   status: number
   headers: Headers
   bytes: Buffer
 }
 
-const GIVE_UP_MS = 400
 const ANSWER_MS = 20_000
 
 const base = new URL(service.baseUrl)
@@ -26,48 +16,30 @@ export const HOST = base.host
 export const PREFIX = base.pathname.replace(/\/$/, '')
 
 /** A connection to the service under test. */
-export function open(): Socket {
+function open(): Socket {
   const secure = base.protocol === 'https:'
   const port = Number(base.port || (secure ? 443 : 80))
   return secure ? connectTls({ port, host: base.hostname }) : connect(port, base.hostname)
 }
 
-export type Lines = readonly string[]
-/** A request in HTTP/1.1 whose target is unchanged, while client libraries normalize it. */
-export const requestOf = (method: string, target: string, lines: Lines = [], body = '', version = '1.1') =>
-  Buffer.from(
-    `${[`${method} ${target} HTTP/${version}`, `Host: ${HOST}`, ...lines].join('\r\n')}\r\n\r\n${body}`,
-    'latin1',
-  )
-
-/** Sends a request, which may be unfinished, and returns the response; then the connection is closed. */
-export async function ask(method: string, target: string, lines: Lines = [], body = ''): Promise<RawAnswer> {
-  const bytes = requestOf(method, target, lines, body)
-  const answer = await exchange([{ bytes, afterMs: 0 }], { method })
-  if (!answer) throw new Error(`${method} ${target} was not answered`)
-  return answer
-}
-
 /**
- * Writes bytes to the service unchanged, which no client library does.
- * @param finished whether the pieces are a complete request. An incomplete one is given up 400 ms after the last piece.
- * @returns the first final response; undefined when the connection ended, or an incomplete request was given up, without one
+ * Sends a request in HTTP/1.1 whose target is unchanged, while client libraries normalize it, and which may be unfinished.
+ * @returns the first final response; then the connection is closed
  */
-export async function exchange(
-  pieces: readonly Piece[],
-  {
-    ending = 'wait',
-    method = 'GET',
-    finished = true,
-  }: { ending?: Ending; method?: string; finished?: boolean } = {},
-): Promise<RawAnswer | undefined> {
+export async function ask(
+  method: string,
+  target: string,
+  lines: readonly string[] = [],
+  body = '',
+): Promise<RawAnswer> {
   const socket = open()
   let received = Buffer.alloc(0)
   let closed = false
-  const done = Promise.withResolvers<RawAnswer | undefined>()
+  const done = Promise.withResolvers<RawAnswer>()
   const look = () => {
     const answer = answerIn(received, { method, closed })
-    if (answer || closed) done.resolve(answer)
+    if (answer) done.resolve(answer)
+    else if (closed) done.reject(new Error(`${method} ${target} was not answered`))
   }
   socket.on('data', (part: Buffer) => {
     received = Buffer.concat([received, part])
@@ -78,29 +50,17 @@ export async function exchange(
     closed = true
     look()
   })
-  await send(socket, pieces, () => closed)
-  if (ending === 'half-close') socket.end()
-  if (ending === 'reset') socket.resetAndDestroy()
+  const head = [`${method} ${target} HTTP/1.1`, `Host: ${HOST}`, ...lines].join('\r\n')
+  socket.write(`${head}\r\n\r\n${body}`, 'latin1')
   const late = setTimeout(
-    () => {
-      if (!finished) done.resolve(undefined)
-      else done.reject(new Error(`no answer after ${ANSWER_MS} ms: ${received}`))
-    },
-    finished ? ANSWER_MS : GIVE_UP_MS,
+    () => done.reject(new Error(`no answer after ${ANSWER_MS} ms: ${received}`)),
+    ANSWER_MS,
   )
   try {
     return await done.promise
   } finally {
     clearTimeout(late)
     socket.destroy()
-  }
-}
-
-async function send(socket: Socket, pieces: readonly Piece[], closed: () => boolean) {
-  for (const { bytes, afterMs } of pieces) {
-    if (afterMs > 0) await new Promise(resolve => setTimeout(resolve, afterMs))
-    if (closed() || socket.writableEnded) return
-    socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
   }
 }
 
