@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
 import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/read-models/testing'
 import {
@@ -13,21 +10,16 @@ import {
 } from '@gantry/read-models-mongo'
 import { inspectDatabase, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { makeCertificates } from './src/certificates.ts'
 import type { Engine, Faults } from './src/engine.ts'
 import { findMongo } from './src/find-mongo.ts'
 import { type Counter, counters } from './src/fixtures/counters.ts'
 import { forked } from './src/fixtures/forked.ts'
 import { ranOn } from './src/ran-on.ts'
-import { tlsFront } from './src/tls-front.ts'
 
 const eventually = (expectation: () => unknown) => vi.waitFor(expectation, { timeout: 30_000, interval: 20 })
 
 const found = await findMongo()
 if (!found.found) it.skip('MongoDB', { meta: { skipped: `there is no MongoDB: ${found.how}` } }, () => {})
-const folder = await mkdtemp(join(tmpdir(), 'gantry-mongo-'))
-afterAll(() => rm(folder, { recursive: true }))
-const certificates = found.found ? await makeCertificates(folder) : undefined
 
 describe.each(found.found ? [found] : [])('$description', ({ kind, description, start }) => {
   ranOn(description)
@@ -94,33 +86,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       if (!engine.faults) throw new Error('only a server that the tests start can fail')
       return engine.faults
     }
-
-    describe.skipIf(!certificates)('with TLS', { meta: { skipped: 'there is no openssl' } }, () => {
-      const encrypted = async () => {
-        if (!certificates) throw new Error('unreachable')
-        const front = await tlsFront(Number(new URL(engine.url).port), certificates)
-        onTestFinished(() => front.stop())
-        return `mongodb://localhost:${front.port}/gantry?directConnection=true`
-      }
-
-      it('is used with the options of its URL', async () => {
-        const ca = encodeURIComponent(certificates?.caFile ?? '')
-        const url = `${await encrypted()}&tls=true&tlsCAFile=${ca}`
-        await checkReadModels({ url })
-        const { checkpoints } = open({ url })
-        await checkpoints.save('test', 'here')
-        expect(await checkpoints.get('test')).toBe('here')
-      })
-
-      it.each([
-        ['an unknown certificate authority', '&tls=true', /certificate/],
-        ['no TLS', '', /connection|answer|closed/],
-      ])('is refused with %s by an error with the setting', async (_, options, reason) => {
-        const refused = checkReadModels({ url: `${await encrypted()}${options}` })
-        await expect(refused).rejects.toThrow('READ_MODEL_URL')
-        await expect(refused).rejects.toThrow(reason)
-      })
-    })
 
     it('drops read models and positions, but no blobs and no keys of users', async () => {
       const bytes = Buffer.from('image')
