@@ -15,7 +15,6 @@ import { defineCollection } from '@gantry/read-models'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   type CounterDocument,
-  close,
   count,
   counters,
   eventually,
@@ -102,24 +101,6 @@ describe('the projector', () => {
     const started = projector()
     await ready(started)
     expect(await documents()).toHaveLength(2)
-  })
-
-  test('makes equal read models when they are rebuilt', async () => {
-    const live = counter(projectorOf())
-    for (const [id, by] of [
-      ['a', 1],
-      ['b', 2],
-      ['c', 3],
-      ['a', 10],
-    ] as const)
-      await live.execute(id, count(by))
-    await live.execute('c', close())
-    const before = await documents()
-    await stores.readModels.drop(counters)
-    expect(await documents()).toEqual([])
-    const started = projector()
-    await ready(started)
-    expect(await documents()).toEqual(before)
   })
 
   test('rebuilds on request, repairs damaged documents and removes documents that are not in the log', async () => {
