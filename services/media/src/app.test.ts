@@ -89,8 +89,6 @@ const apiDeleted = (api: string): Message => {
   return { id: event.id, subject: subjects.events('catalog', 'API_DELETED'), data: event as never }
 }
 
-describe('an image', () => {})
-
 describe('an upload', () => {
   test('is recorded only if its bytes are stored', async () => {
     await open({ start: false })
