@@ -6,7 +6,7 @@ const found = ({ text }: ProjectFile, pattern: RegExp) =>
 const folded = (file: ProjectFile) => found(file, /\bcategory: '(\w+)'/g)
 const tested = (file: ProjectFile) => found(file, /\btestFrozenStreams\(\{[^}]*\bcategory: '(\w+)'/g)
 
-/** Every category that a service folds has a test with streams of older commits. */
+/** Every category that a service folds has a test with frozen streams. */
 export function unfrozenCategories(files: readonly ProjectFile[]): string[] {
   const frozen = new Set(
     files
