@@ -1,9 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteBus } from '@gantry/embedded'
-import { type Log, startReactor } from '@gantry/event-sourcing'
-import type { Json, MissedMessages } from '@gantry/messaging'
+import { sqliteBus, sqliteEventStore } from '@gantry/embedded'
+import {
+  HeldMessages,
+  type Log,
+  type ReactorOptions,
+  type RecordedEvent,
+  StreamQuarantined,
+  startReactor,
+} from '@gantry/event-sourcing'
+import type { Json, Message, MissedMessages } from '@gantry/messaging'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 let folder: string
@@ -56,4 +63,38 @@ test('a reactor that was away longer than the retention reports missed messages 
       'messages were removed before they were handled: follow "Missed messages" in docs/operations.md',
     ],
   ])
+})
+
+test('a message about a quarantined stream is handled once after its release, also by another process, and blocks no other', async () => {
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  const bus = sqliteBus({ path: join(folder, 'messages.db'), leaseMs: 300 })
+  const log: Log = { info() {}, warn() {}, error() {} }
+  const handled: Json[] = []
+  let isReleased = false
+  const start = () => {
+    const held = new HeldMessages({ consumer: 'shop', eventStore, now: () => new Date(), log, retryMs: 10 })
+    const react = async ({ data }: Message) => {
+      const damaged = { stream: 'api-1', revision: 0 } as RecordedEvent
+      if (data !== 3 && !isReleased) throw new StreamQuarantined(damaged, 'it is damaged')
+      handled.push(data)
+    }
+    const hold: ReactorOptions['hold'] = (message, error) => held.hold(message, error)
+    const workers = [
+      startReactor({ consumer: 'shop', subjects: ['events.a'], bus, log, react, hold }),
+      held.start(react),
+    ]
+    return () => Promise.all(workers.map(worker => worker.stop()))
+  }
+  const stop = start()
+  await bus.publish([1, 2, 3].map(number => ({ id: `${number}`, subject: 'events.a', data: number })))
+  await vi.waitFor(() => expect(handled).toEqual([3]))
+  await stop()
+  isReleased = true
+  const stopAgain = start()
+  await vi.waitFor(async () => {
+    expect(handled).toEqual([3, 1, 2])
+    expect(await eventStore.readStream('heldmessages-shop')).toEqual([])
+  })
+  await stopAgain()
+  await Promise.all([bus.close(), eventStore.close()])
 })

@@ -8,6 +8,7 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'auditroot',
   'delivery',
   'encryptionkey',
+  'heldmessages',
   'image',
   'knownuser',
   'logins',

@@ -28,6 +28,7 @@ export {
   WrongExpectedRevision,
 } from './event-store.ts'
 export { pastQuarantine, StreamQuarantined, type StreamState } from './fold.ts'
+export { HeldMessages } from './held-messages.ts'
 export { type Lag, lagAfter, MAX_READ } from './lag.ts'
 export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
 export { nameUuids } from './name-uuid.ts'

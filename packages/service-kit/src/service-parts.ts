@@ -1,4 +1,5 @@
 import {
+  HeldMessages,
   type Projector,
   type Publication,
   type ReactorOptions,
@@ -6,7 +7,7 @@ import {
   startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
-import type { Json } from '@gantry/messaging'
+import type { Json, StoredMessage } from '@gantry/messaging'
 import { handlingMessage } from '@gantry/tracing'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import { type ConsumerWatch, consumerMetrics, lagMetrics, logLag } from './lag-metrics.ts'
@@ -76,7 +77,12 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
         const react: ReactorOptions['react'] = message =>
           watch.handling(message, () => reactor.react(message))
         const within: ReactorOptions['within'] = (message, work) => handlingMessage(bus.system, message, work)
-        working.push(startReactor({ within, ...reactor, react, bus, log, missed }))
+        const held = new HeldMessages({ consumer: reactor.consumer, eventStore, now, log })
+        const hold: ReactorOptions['hold'] = (message, error) => held.hold(message, error)
+        working.push(startReactor({ within, ...reactor, react, hold, bus, log, missed }))
+        const reactAgain = (message: StoredMessage) =>
+          (reactor.within ?? within)(message, () => reactor.react(message))
+        working.push(held.start(reactAgain))
       }
       countErrorsOf([...relays, ...working])
       for (const [subject, respond] of Object.entries(responders))

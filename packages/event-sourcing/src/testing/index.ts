@@ -8,6 +8,5 @@ export {
   testFrozenStreams,
 } from './frozen-streams.ts'
 export { type InMemoryLog, inMemoryLog } from './in-memory-event-store.ts'
-export { documentIn, type ExpectedDocument, projecting, projectingEach } from './projection-story.ts'
 export { type RelayStores, relayContract } from './relay-contract.ts'
 export { withoutProjector } from './without-projector.ts'
