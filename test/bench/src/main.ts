@@ -8,7 +8,6 @@ import { events } from './events.ts'
 import { exports } from './exports.ts'
 import { followers } from './followers.ts'
 import { history } from './history.ts'
-import { lists } from './lists.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
 import { proofs } from './proofs.ts'
@@ -34,7 +33,6 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   logins,
   admission,
   rebuild,
-  lists,
   followers,
   events,
   history,
