@@ -30,7 +30,7 @@ export const ADMIN_PASSWORD = 'changeit'
  * The command line of EventStoreDB 23.10. Its documentation ("Networking", "Cluster", "Security") has the options, which
  * later versions accept as well.
  */
-export function argumentsOfNode(
+function argumentsOfNode(
   { port, replicationPort, folder }: Addresses,
   { args = [], certificates, cluster, inMemory }: NodeOptions,
 ): string[] {
