@@ -83,10 +83,4 @@ describe('The AsyncAPI document', () => {
     expect(bus?.address).toBe('events.{service}.{type}')
     expect(document.operations.deliverEvent).toMatchObject({ action: 'send' })
   })
-
-  test('has the address of the service, if it is known', () => {
-    expect(document.servers.http).toMatchObject({ host: '{host}', pathname: '/manage' })
-    const { http } = documentOf('http://localhost:8080/gantry').servers
-    expect(http).toMatchObject({ host: 'localhost:8080', protocol: 'http', pathname: '/gantry' })
-  })
 })

@@ -144,13 +144,4 @@ describe('the feed', () => {
     await expect(waiting).rejects.toThrow('another node leads')
     await expect.poll(() => server.destroyed).toBe(true)
   })
-
-  it('ends when it is aborted, and cancels the call', async () => {
-    const bursts = open()
-    send('confirmation')
-    const waiting = take(bursts, () => false)
-    stop.abort()
-    await waiting
-    await expect.poll(() => server.destroyed).toBe(true)
-  })
 })

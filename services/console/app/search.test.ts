@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readApiPageSearch } from './apis/page/search.ts'
-import { listOf, readApiSearch, toggled } from './apis/search.ts'
+import { listOf, readApiSearch } from './apis/search.ts'
 import { readAuditSearch, readProofsSearch } from './audit/search.ts'
 import { readEventsSearch } from './events/search.ts'
 import { readTokenSearch, readUserSearch } from './people/search.ts'
@@ -93,11 +93,4 @@ test('records of the catalogue with equal values are in the order of their names
     sort: ['status,asc', 'name,asc'],
   })
   expect(listOf({ sort: 'name,desc' })).toEqual({ sort: ['name,desc'] })
-})
-
-test('a value of a filter is added and removed; tags are the only filter with several', () => {
-  expect(toggled({ tags: ['a'] }, 'tags', 'b')).toEqual({ tags: ['a', 'b'] })
-  expect(toggled({ tags: ['a'], sort: 'name,asc' }, 'tags', 'a')).toEqual({ sort: 'name,asc' })
-  expect(toggled({ status: 'ACTIVE' }, 'status', 'INACTIVE')).toEqual({ status: 'INACTIVE' })
-  expect(toggled({ deployed: true }, 'deployed', 'true')).toEqual({})
 })

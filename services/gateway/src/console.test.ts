@@ -104,14 +104,6 @@ describe('The page', () => {
     await build('two', PAGE.replace('a1', 'c3'))
     expect((await app.inject('/console')).body).toContain('index-c3.js')
   })
-
-  test('answers HEAD without a body and refuses other methods', async () => {
-    await build('one')
-    const { app } = await host()
-    const head = await app.inject({ method: 'HEAD', url: '/console/apis' })
-    expect([head.statusCode, head.body]).toEqual([200, ''])
-    expect((await app.inject({ method: 'POST', url: '/console' })).statusCode).toBe(404)
-  })
 })
 
 describe('Assets', () => {
@@ -139,14 +131,6 @@ describe('Assets', () => {
       headers: { 'accept-encoding': 'gzip' },
     })
     expect([only.statusCode, only.headers['content-encoding'], only.body]).toEqual([200, undefined, 'a{}'])
-  })
-
-  test('of an earlier build are gone', async () => {
-    await build('one')
-    const { app } = await host()
-    await writeFile(join(builds, 'one/assets/old-d4.js'), '')
-    await build('two')
-    expect((await app.inject('/console/assets/old-d4.js')).statusCode).toBe(404)
   })
 
   test('of other paths are refused with a problem, not with the page or a file', async () => {

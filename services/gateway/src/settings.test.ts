@@ -58,14 +58,6 @@ const others = {
   NOTIFIER_URL: 'http://notifier:8080',
 }
 
-test('METRICS_PORT must differ from PORT and is optional', () => {
-  const given = { ...others, PRINCIPAL_KEY: '01'.repeat(32), PORT: '9090' }
-  const metricsPort = (port: string) =>
-    readSettings(gatewayProcessSettings, { ...given, METRICS_PORT: port }).METRICS_PORT
-  expect([metricsPort(''), metricsPort('9091')]).toEqual([undefined, 9091])
-  expect(() => metricsPort('9090')).toThrow(/^METRICS_PORT: must be another port than PORT$/)
-})
-
 describe('The key that signs principals', () => {
   const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const keyOf = (keys: Record<string, string>) =>

@@ -1,9 +1,8 @@
-import { type EventStore, EventStoreUnavailable, projectorKey } from '@gantry/event-sourcing'
+import { type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { type Dependencies, plainKey } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { PROJECTED } from './app.ts'
 import type { Pending } from './delivery/delivery.ts'
 import { attempts, sendingAttempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './dispatch/metrics.ts'
@@ -11,7 +10,7 @@ import type { PostRequest } from './http/post.ts'
 import { NEVER_OPEN, openNotifier, openReplica, uuid } from './testing/notifier-host.ts'
 import { delayedReply, eventOf, openReceiver, type Receiver } from './testing/receiver.ts'
 import { signingKeys } from './webhook/signing.ts'
-import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
+import type { WebhookDocument } from './webhook/webhook.projection.ts'
 
 const HOUR_MS = 3_600_000
 let receiver: Receiver
@@ -172,18 +171,6 @@ test('pending deliveries of a deleted webhook are cancelled even if the deleting
   await host.append(`webhook-${id}`, 'WebhookDeleted', { deletedAt: storyMetadata.now })
   await host.kill()
   await host.only('CANCELLED')
-})
-
-test('an event that is published while the read models are missing is delivered once they are rebuilt', async () => {
-  const host = await openNotifier()
-  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  const { readModels } = host.dependencies
-  await readModels.drop(webhooks)
-  const key = projectorKey(PROJECTED)
-  expect(await readModels.checkpoints.get(key)).toBeDefined()
-  await readModels.checkpoints.clear(key)
-  await host.happen({ id: uuid(1), type: 'API_CREATED' })
-  await receiver.arrivals('/a', 1)
 })
 
 test('stopping waits for running attempts and starts no more', async () => {

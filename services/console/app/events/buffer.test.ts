@@ -1,19 +1,9 @@
 import { expect, test } from 'vitest'
-import { EventBuffer, type FeedEvent, STEP } from './buffer.ts'
+import { EventBuffer, type FeedEvent } from './buffer.ts'
 
 const fill = (buffer: EventBuffer, count: number, length = 1) => {
   for (let number = 0; number < count; number++) buffer.add({ id: String(number) } as FeedEvent, length)
 }
-
-test('a list that begins at an earlier time shows so many events at once, and more on demand', () => {
-  const buffer = new EventBuffer(STEP)
-  fill(buffer, STEP + 700)
-  expect([buffer.shown.length, buffer.waiting, buffer.paused]).toEqual([STEP, 700, true])
-  buffer.show(STEP)
-  expect([buffer.shown.length, buffer.waiting, buffer.paused]).toEqual([2 * STEP, 200, true])
-  buffer.show()
-  expect([buffer.shown.length, buffer.waiting, buffer.paused]).toEqual([STEP + 700, 0, false])
-})
 
 test('the list keeps 5,000 events or 30 million characters, and counts those that it has removed', () => {
   const rows = new EventBuffer(Number.POSITIVE_INFINITY)

@@ -1,32 +1,47 @@
-import { documentIn, projectingEach } from '@gantry/event-sourcing/testing'
-import { test } from 'vitest'
+import type { RecordedEvent } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { expect, test } from 'vitest'
 import { ID, LATER, NOW } from '../testing/user-events.ts'
-import { locks } from '../user/user.projection.ts'
 import { locksProjection } from './locks.projection.ts'
 
-const { given } = projectingEach(locksProjection)
-const inMonth = (month: string, revision = 0) => ({ stream: `logins-${ID}-${month}`, revision })
+/** The document after these events of a month each, as a store keeps it: that of the greatest revision. */
+const documentAfter = async (...events: [event: object, month: string, revision: number][]) => {
+  const { actor, requestId, now: at } = storyMetadata
+  const recorded = events.map(
+    ([event, month, revision], index) =>
+      ({
+        id: `event-${index}`,
+        stream: `logins-${ID}-${month}`,
+        revision,
+        position: String(index),
+        recordedAt: at,
+        metadata: { actor, requestId, at },
+        data: {},
+        ...event,
+      }) as RecordedEvent,
+  )
+  const { writes } = await locksProjection.writes(recorded, false)
+  return writes.toSorted((one, other) => other.revision - one.revision)[0]?.doc
+}
 const state = { failed: 0, lockedUntil: LATER, userRevision: 3, generation: null }
 const locked = (until: string) => ({
   type: 'UserLocked',
   data: { until, state: { ...state, lockedUntil: until } },
 })
-const lock = (lockedUntil: string) => documentIn(locks, { id: ID, lockedUntil, userRevision: 3 })
+const lock = (lockedUntil: string) => ({ id: ID, lockedUntil, userRevision: 3 })
 
 test('the document of a lock has its end and the revision of the user that it takes into account', async () => {
-  await given({ ...locked(LATER), ...inMonth('2026-11', 5) }).then(lock(LATER))
+  expect(await documentAfter([locked(LATER), '2026-11', 5])).toEqual(lock(LATER))
 })
 
 test('a lock of a later month replaces one with a greater revision in its stream', async () => {
   const next = '2026-12-01T00:15:00.000Z'
-  await given(
-    { ...locked(next), ...inMonth('2026-12', 0) },
-    { ...locked(LATER), ...inMonth('2026-11', 5) },
-  ).then(lock(next))
+  expect(await documentAfter([locked(next), '2026-12', 0], [locked(LATER), '2026-11', 5])).toEqual(lock(next))
 })
 
 test('other events of logins have no document', async () => {
-  const failed = { type: 'LoginFailed', data: { at: NOW, state } }
-  await given({ ...failed, ...inMonth('2026-11') }).then()
-  await given({ type: 'OfALaterRelease', ...inMonth('2026-11') }).then()
+  expect(
+    await documentAfter([{ type: 'LoginFailed', data: { at: NOW, state } }, '2026-11', 0]),
+  ).toBeUndefined()
+  expect(await documentAfter([{ type: 'OfALaterRelease' }, '2026-11', 0])).toBeUndefined()
 })

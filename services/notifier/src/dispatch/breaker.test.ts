@@ -25,22 +25,6 @@ describe('a breaker', () => {
     expect(breaker.openForMs(45)).toBe(60)
   })
 
-  test('admits one probe after the pause', () => {
-    const breaker = opened()
-    expect(breaker.admits(99)).toBe(false)
-    expect(breaker.state(100)).toBe('half-open')
-    expect(breaker.admits(100)).toBe(true)
-    expect(breaker.begin(100)).toBe(true)
-    expect(breaker.admits(100)).toBe(false)
-  })
-
-  test('closes when the probe succeeds', () => {
-    const breaker = opened()
-    attempt(breaker, 100, true)
-    expect(breaker.state(100)).toBe('closed')
-    expect(breaker.withoutFailures).toBe(true)
-  })
-
   test('doubles the pause after each failed probe, up to a maximum', () => {
     const breaker = opened()
     attempt(breaker, 100, false)

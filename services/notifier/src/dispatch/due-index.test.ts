@@ -44,14 +44,6 @@ describe('the due index', () => {
     index.add(entry('x', 5, OTHER))
     expect(index.next(at(2))).toBe(at(5))
   })
-
-  test('is empty once all deliveries are taken', () => {
-    const index = complete()
-    index.add(entry('a', 1))
-    index.take(only(index.due(at(1))), at(1))
-    expect(index.due(at(9))).toEqual([])
-    expect(index.next(at(1))).toBeUndefined()
-  })
 })
 
 describe('a queue', () => {

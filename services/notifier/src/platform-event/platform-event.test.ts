@@ -43,11 +43,6 @@ describe('an event of the platform', () => {
       .when(receive({ time: '2026-11-22T09:00:00Z' }))
       .then(received())
   })
-  test('keeps its subject', () => {
-    given()
-      .when(receive({ subject: 'shop' }))
-      .then(received(metadata.now, 'shop'))
-  })
   /** The messages that the notifier publishes for a stored event. */
   const published = (event: PlatformEventEvent) =>
     publicEvents({
