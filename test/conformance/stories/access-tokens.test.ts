@@ -88,13 +88,6 @@ describe('an access token', () => {
       expect(Date.parse(lastUsedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(createdAt))
     })
   })
-
-  test('is refused when one character is changed', async () => {
-    const { token } = await createToken(client, ['API_READ'])
-    const last = token.endsWith('A') ? 'B' : 'A'
-    ;(await withToken(token.slice(0, -1) + last).get('/apis', { size: 1 })).refused(401)
-    ;(await withToken(token.slice(4)).get('/apis', { size: 1 })).refused(401)
-  })
 })
 
 describe('deleting an access token', () => {

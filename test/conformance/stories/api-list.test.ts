@@ -129,41 +129,11 @@ describe('the filters of the list', () => {
     }
   })
 
-  test('refuse an unknown parameter, naming it and the known ones', async () => {
-    const { code, detail, errors } = (await admin.get('/apis', { tag: 'money', text: bank })).refused(400)
-    expect(code).toBe('invalid-request')
-    expect(errors).toEqual([{ field: 'tag', message: 'is not a query parameter' }])
-    expect(detail).toMatch(/^tag is not a query parameter; known: .*\btext\b.*\btags\b/)
-  })
-
   test('keep by name, exactly', async () => {
     const { name, id } = cards
     expect(ids(await found({ name }))).toEqual([id])
     expect(await found({ name: name.toUpperCase() })).toEqual([])
     expect(await found({ name: name.slice(0, -1) })).toEqual([])
-  })
-
-  test('keep the intersection when two of them are combined', async () => {
-    const filters: Query[] = [
-      { name: cards.name },
-      { status: 'ACTIVE' },
-      { owner },
-      { platformType: 'ENVOY' },
-      { tags: 'money' },
-      { environment: production },
-      { deployed: true },
-      { product },
-      { includeDeployedOn: true, includeRunningJobs: true },
-    ]
-    const kept = (query: Query) => found({ text: bank, ...query }).then(ids)
-    const single = await Promise.all(filters.map(kept))
-    for (const [i, one] of filters.entries()) {
-      const both = await Promise.all(filters.slice(i + 1).map(two => kept({ ...one, ...two })))
-      const expected = filters
-        .slice(i + 1)
-        .map((_, j) => single[i]?.filter(id => single[i + 1 + j]?.includes(id)))
-      expect(both).toEqual(expected)
-    }
   })
 
   test('reflect an update immediately', async () => {

@@ -98,13 +98,3 @@ test('creating returns the ETag that the next GET returns', async () => {
   expect((await admin.get(`/apis/${id}/versions/1.0`)).etag).toBe(version.etag)
   expect(api.etag).toMatch(/^"[^"]+"$/)
 })
-
-test('ten concurrent changes without If-Match all succeed', async () => {
-  const { id, name } = await createApi()
-  const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, n) =>
-      admin.put(`/apis/${id}`, apiFields({ name, displayName: `Change ${n}` })),
-    ),
-  )
-  expect(answers.map(answer => answer.status)).toEqual(Array(10).fill(200))
-})

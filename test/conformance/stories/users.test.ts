@@ -64,13 +64,6 @@ describe.concurrent('a username', () => {
     expect((await createUser({ username: user.username })).id).not.toBe(next.id)
   })
 
-  test('is given to one of two concurrent requests', async () => {
-    const body = fields()
-    const answers = await Promise.all([1, 2].map(() => admin.post('/users', body)))
-    expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
-    cleanUp(`/users/${answers.find(answer => answer.status === 201)?.as<User>(201).id}`)
-  })
-
   test('is stored and compared in NFC', async () => {
     const name = unique('größe')
     const user = await createUser({ username: name.normalize('NFD') })

@@ -70,15 +70,6 @@ describe('a version name', () => {
     ;(await admin.get(versionPath(api, '1.0'))).refused(404)
     await createVersion(api, { name: '1.0' })
   })
-
-  test('is given to one of two concurrent requests', async () => {
-    const api = await createApi()
-    const answers = await Promise.all(
-      [1, 2].map(() => admin.post(`/apis/${api.id}/versions`, { name: '1.0' })),
-    )
-    expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
-    expect((await listVersions(api)).totalElements).toBe(1)
-  })
 })
 
 describe('updating a version', () => {
@@ -106,23 +97,6 @@ test('deleting a version answers 204 without a body, and the version is gone', a
   ;(await admin.get(versionPath(api, version.name))).refused(404)
   ;(await admin.delete(versionPath(api, version.id))).refused(404)
   expect(await listVersions(api)).toMatchObject({ content: [], totalElements: 0 })
-})
-
-test('versions are listed in pages', async () => {
-  const api = await createApi()
-  for (const name of ['1.0', '1.1', '1.2', '1.3', '1.4']) await createVersion(api, { name })
-  const query = { sort: 'name,desc', size: 2 }
-  const pages = await Promise.all([1, 2, 3, 4].map(page => listVersions(api, { ...query, page })))
-  expect(pages.map(page => page.content.map(version => version.name))).toEqual([
-    ['1.4', '1.3'],
-    ['1.2', '1.1'],
-    ['1.0'],
-    [],
-  ])
-  expect(pages.map(page => page.last)).toEqual([false, false, true, true])
-  expect(pages[0]).toMatchObject({ size: 2, number: 1, totalPages: 3, totalElements: 5 })
-  for (const refused of [{ size: 101 }, { page: 0 }])
-    (await admin.get(`/apis/${api.id}/versions`, refused)).refused(400)
 })
 
 test('an API does not show the versions of another API', async () => {
