@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { type ProcessSettings, shutdownMs } from '@gantry/hosting'
 import { readSettings } from '@gantry/service-kit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readCompose } from './src/compose.ts'
 import { textOf, yamlOf } from './src/files.ts'
 import { instructions } from './src/image.ts'
 import { builtManifests, type End, isAllowed, matches, wants, writeExample } from './src/kubernetes.ts'
@@ -355,11 +354,5 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     expect([...new Set(keys)].sort()).toEqual(Object.keys(SECRETS).sort())
     const manual = textOf('docs/operations.md')
     for (const key of keys) expect(manual).toContain(`--from-literal=${key}=`)
-  })
-
-  test('the image has the version of the compose file', () => {
-    const { services } = readCompose('docker-compose.yml')
-    const [, version] = services.catalog?.image.split(':') ?? []
-    expect(deployment('catalog').container.image.endsWith(`/gantry:${version}`)).toBe(true)
   })
 })
