@@ -125,13 +125,6 @@ describe('the feed', () => {
     await expect(bursts.next()).rejects.toThrow('the connection is lost')
   })
 
-  it('throws when the server ends the subscription', async () => {
-    const bursts = open()
-    send('confirmation')
-    server.end()
-    await expect(take(bursts, () => false)).rejects.toThrow('the server has ended the subscription')
-  })
-
   it('throws when the server does not confirm in time', async () => {
     await expect(take(open(20), () => false)).rejects.toThrow('no answer within 20 ms')
   })

@@ -86,8 +86,3 @@ test('a backing store that is only needed at the start delays the start, and doe
   expect(watch.up().get('MESSAGING_URL')).toBe(false)
   expect(lines).toContain('MESSAGING_URL: the connection was lost')
 })
-
-test('a backing store is not usable before its first check', () => {
-  watch = watchBackingStores([backingStore('EVENT_STORE_URL')], listening().log)
-  expect(watch.trouble()).toBe('the backing store of EVENT_STORE_URL')
-})

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,18 +51,6 @@ test.each([
   await expect(refused).rejects.toThrow(WrongUsage)
   await expect(refused).rejects.toThrow(message)
   expect(printed).toBe('')
-})
-
-test('the program prints the message of an error with the name of the command, and has an exit code', async () => {
-  const program = join(import.meta.dirname, 'main.ts')
-  const env = { ...process.env, DATA_DIR: folder }
-  const ended = new Promise(resolve => {
-    execFile(process.execPath, [program, 'rebuild', '--all'], { env }, (error, stdout, stderr) =>
-      resolve({ code: error?.code, stdout, stderr }),
-    )
-  })
-  const stderr = 'gantry rebuild: usage: npm run rebuild [-- --new]\n'
-  expect(await ended).toEqual({ code: 2, stdout: '', stderr })
 })
 
 test('copy-images copies what the other store lacks', async () => {

@@ -26,12 +26,6 @@ describe('the memory for bodies', () => {
     memory.countFor('sue').add(1)
   })
 
-  test('counts bodies of other processes of the installation, and never refuses them', () => {
-    const memory = new BodyMemory(1_000)
-    memory.countFor(undefined).add(2_000)
-    expect(memory.bytes).toBe(2_000)
-  })
-
   test('is released once, after the last user of the body', () => {
     const memory = new BodyMemory(1_000)
     const body = memory.countFor('ada')

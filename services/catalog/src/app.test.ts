@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import { type Job, subjects } from '@gantry/contracts'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Dependencies } from '@gantry/service-kit'
 import { hostService } from '@gantry/service-kit/testing'
 import { pino } from 'pino'
@@ -46,43 +44,6 @@ async function open({ settings = {}, around = it => it, start = true }: Options 
   const create = async (input: object = payments) => (await call('POST', '/apis', input)).body.id as string
   return { host, call, create }
 }
-
-test('a request with a new Idempotency-Key reads no events of a cached API with hundreds of versions', async () => {
-  let eventsRead = 0
-  const around = (dependencies: Dependencies): Dependencies => {
-    const { eventStore } = dependencies
-    const readStream: typeof eventStore.readStream = async (...read) => {
-      const events = await eventStore.readStream(...read)
-      eventsRead += events.length
-      return events
-    }
-    return { ...dependencies, eventStore: { ...eventStore, readStream } }
-  }
-  // Without the workers, which read streams too.
-  const { host, call, create } = await open({ around, start: false })
-  const api = await create()
-  const at = storyMetadata.now
-  const versions = Array.from({ length: 300 }, (_, n) => {
-    const record = { id: randomUUID(), api, name: `v${n}`, displayName: `v${n}`, description: null }
-    return {
-      id: randomUUID(),
-      type: 'VersionCreated',
-      data: { ...record, status: 'ACTIVE', createdAt: at, updatedAt: at },
-      metadata: { actor: { id: null, name: 'test' }, requestId: 'test', at },
-    }
-  })
-  await host.dependencies.eventStore.append(`api-${api}`, versions, 0)
-  const post = (name: string, headers = {}) => call('POST', `/apis/${api}/versions`, { name }, headers)
-  // Fills the cache: the process folds the stream for the first request for the API.
-  expect((await post('first')).status).toBe(201)
-  expect(eventsRead).toBeGreaterThanOrEqual(300)
-  eventsRead = 0
-  const key = { 'idempotency-key': 'k-1' }
-  const created = await post('second', key)
-  expect(created.status).toBe(201)
-  expect((await post('second', key)).body).toEqual(created.body)
-  expect(eventsRead).toBe(0)
-})
 
 test('a new display name of the owner changes the ETag, and If-Match accepts the new ETag', async () => {
   const { host, call, create } = await open()

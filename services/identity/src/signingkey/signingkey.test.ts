@@ -102,16 +102,4 @@ describe('signing keys', () => {
     const after = [...before, made('c'), revoked('a'), revoked('b')]
     expect([minutes(-1), minutes(0), minutes(20)].map(at => signs(after, at))).toEqual(['c', 'c', 'c'])
   })
-
-  test('are described without their private key', () => {
-    const { state } = given(made('a'))
-    const change = signingKeyDecider.describe?.(signingKeyDecider.initial, made('a'), state)
-    expect(change).toEqual({
-      action: 'SIGNING_KEY_CREATED',
-      resourceType: 'SIGNING_KEY',
-      resourceId: 'a',
-      before: null,
-      after: { kid: 'a', madeAt: NOW, signsFrom: NOW, retiredAt: null, revokedAt: null },
-    })
-  })
 })

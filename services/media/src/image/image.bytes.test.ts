@@ -3,7 +3,6 @@ import { blobsIn } from '../testing/blobs.ts'
 import { type ImageBytes, imageBytes } from './image.bytes.ts'
 
 const A = 'a1'.repeat(32)
-const B = 'b2'.repeat(32)
 const going = async () => true
 const nothing = new Set<string>()
 
@@ -102,17 +101,4 @@ test('a sweep does not touch keys that are not of images', async () => {
   await bytes.sweep(nothing, going)
   await bytes.sweep(nothing, going)
   expect([...blobs.keys()]).toEqual(['notes.txt'])
-})
-
-test('a sweep that may not continue removes nothing more', async () => {
-  await bytes.put(B, Buffer.from('b'))
-  let goesOn = true
-  meanwhile = {
-    after: `delete ${A}`,
-    async happens() {
-      goesOn = false
-    },
-  }
-  await bytes.sweep(nothing, async () => goesOn)
-  expect([...blobs.keys()]).toEqual([B, `aside-${A}`])
 })

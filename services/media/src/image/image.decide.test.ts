@@ -77,30 +77,6 @@ describe('the public change', () => {
       imageDecider.evolve(before, last, events.length - 1, metadata.actor),
     )
   }
-  const change = { resourceType: 'API_IMAGE', resourceId: api }
-
-  test('of an upload has the image before and after', () => {
-    expect(changeOf(uploaded(logo))).toEqual({
-      ...change,
-      action: 'API_IMAGE_UPDATED',
-      before: null,
-      after: { ...logo, api },
-    })
-    expect(changeOf(uploaded(logo), uploaded(photo))).toEqual({
-      ...change,
-      action: 'API_IMAGE_UPDATED',
-      before: { ...logo, api },
-      after: { ...photo, api },
-    })
-  })
-  test('of a deletion has the image before', () => {
-    expect(changeOf(uploaded(logo), deleted)).toEqual({
-      ...change,
-      action: 'API_IMAGE_DELETED',
-      before: { ...logo, api },
-      after: null,
-    })
-  })
   test('is absent for an image that is removed with its API', () => {
     expect(changeOf(uploaded(logo), discarded)).toBeNull()
     expect(changeOf(discarded)).toBeNull()
