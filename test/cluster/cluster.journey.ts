@@ -128,6 +128,7 @@ describe('a service that is called without the gateway', () => {
     scopes: [...SCOPES],
     kind: 'login',
     tokenId: null,
+    credentialId: 'login-1',
     expiresAt: Date.now() + 3_600_000,
   }
   const principals = async () => {

@@ -11,8 +11,8 @@ export const Principal = z.object({
   kind: z.enum(['login', 'accessToken', 'platform']),
   /** Id of the access token, if the credential is one; else null. */
   tokenId: z.string().nullable(),
-  /** Unique id of the credential; absent if the gateway or the identity service is of an earlier release. */
-  credentialId: z.string().optional(),
+  /** Unique id of the credential. */
+  credentialId: z.string(),
   /** When the credential expires, in milliseconds since 1970. */
   expiresAt: z.number(),
 })

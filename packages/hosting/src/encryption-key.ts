@@ -5,11 +5,10 @@ import {
   firstInUse,
   type KeyInUse,
   missingKeys,
-  PLAIN_ID,
   SettingsRefused,
 } from '@gantry/service-kit'
 
-/** The keys that secrets in the stores are sealed with, by their fingerprints. Its first event is the one of earlier releases. */
+/** The keys that secrets in the stores are sealed with, by their fingerprints. */
 const STREAM = 'encryptionkey-fingerprint'
 
 interface About {
@@ -29,11 +28,13 @@ export async function checkEncryptionKeys(
 ): Promise<void> {
   const { inUse, revision } = await recorded(eventStore)
   const [missing] = missingKeys(keys, inUse)
-  if (missing) throw new SettingsRefused(`ENCRYPTION_KEY: ${refusal(keys, missing)}; nothing was changed`)
+  if (missing)
+    throw new SettingsRefused(
+      `ENCRYPTION_KEY: lacks key ${missing.id}, which secrets of this log are encrypted with; nothing was changed`,
+    )
   const first = firstInUse(keys)
   if (inUse.some(({ fingerprint }) => fingerprint === first.fingerprint)) return
-  const data = keys.isPlain ? { fingerprint: first.fingerprint } : { ...first }
-  const added = await append(eventStore, revision, [{ type: 'EncryptionKeyChosen', data }], about)
+  const added = await append(eventStore, revision, [{ type: 'EncryptionKeyChosen', data: first }], about)
   if (!added) await checkEncryptionKeys(eventStore, keys, about)
 }
 
@@ -49,25 +50,20 @@ export async function retireEncryptionKeys(
   const { inUse, revision } = await recorded(eventStore)
   const { fingerprint } = firstInUse(keys)
   const retired = inUse.filter(key => key.fingerprint !== fingerprint)
-  const events = retired.map(data => ({ type: 'EncryptionKeyRetired', data: { ...data } }))
+  const events = retired.map(data => ({ type: 'EncryptionKeyRetired', data }))
   if (events.length > 0 && !(await append(eventStore, revision, events, about)))
     return retireEncryptionKeys(eventStore, keys, about)
   return retired.map(({ id }) => id)
 }
-
-const refusal = ({ isPlain }: EncryptionKeys, { id }: KeyInUse) =>
-  isPlain && id === PLAIN_ID
-    ? 'is not the key that this log was created with, so its secrets cannot be decrypted'
-    : `lacks key ${id}, which secrets of this log are encrypted with`
 
 async function recorded(eventStore: EventStore): Promise<{ inUse: KeyInUse[]; revision: number }> {
   const inUse = new Map<string, KeyInUse>()
   let revision = NO_STREAM
   for (const event of await eventStore.readStream(STREAM)) {
     revision = event.revision
-    const { id = PLAIN_ID, fingerprint } = event.data as { id?: string; fingerprint: string }
-    if (event.type === 'EncryptionKeyChosen') inUse.set(fingerprint, { id, fingerprint })
-    if (event.type === 'EncryptionKeyRetired') inUse.delete(fingerprint)
+    const key = event.data as unknown as KeyInUse
+    if (event.type === 'EncryptionKeyChosen') inUse.set(key.fingerprint, key)
+    if (event.type === 'EncryptionKeyRetired') inUse.delete(key.fingerprint)
   }
   return { inUse: [...inUse.values()], revision }
 }
@@ -76,12 +72,12 @@ async function recorded(eventStore: EventStore): Promise<{ inUse: KeyInUse[]; re
 async function append(
   eventStore: EventStore,
   revision: number,
-  facts: readonly { type: string; data: Record<string, string> }[],
+  facts: readonly { type: string; data: KeyInUse }[],
   { service, now }: About,
 ): Promise<boolean> {
   const requestId = randomUUID()
   const metadata = { actor: { id: null, name: service }, requestId, at: now().toISOString() }
-  const events = facts.map(fact => ({ id: randomUUID(), ...fact, metadata }))
+  const events = facts.map(({ type, data }) => ({ id: randomUUID(), type, data: { ...data }, metadata }))
   try {
     await eventStore.append(STREAM, events, revision)
     return true

@@ -9,6 +9,7 @@ export const ANONYMOUS: Principal = {
   scopes: [],
   kind: 'login',
   tokenId: null,
+  credentialId: 'anonymous',
   expiresAt: 0,
 }
 

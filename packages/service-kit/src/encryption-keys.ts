@@ -14,8 +14,6 @@ export interface EncryptionKeys {
   first: EncryptionKey
   /** All keys open. The first one comes first. Ids are unique. */
   all: readonly EncryptionKey[]
-  /** Whether the setting is one key without an id. Then sealed values have no id, so that earlier releases can open them. */
-  isPlain: boolean
 }
 
 /** Keys whose use is recorded beside the secrets, so that a process without one of them does not start. */
@@ -29,7 +27,7 @@ export interface RecordedKeys extends EncryptionKeys {
 
 /** Seals and opens values of one purpose. A value of one purpose cannot be opened as one of another. */
 export interface Sealer {
-  /** Encrypts with the first key. @returns `ID.` where the keys have ids, then the result of `seal` */
+  /** Encrypts with the first key. @returns the id of the key, a dot, and the result of `seal` */
   seal(plain: Uint8Array | string): string
   /** Decrypts with the key that sealed the value. @throws EncryptionKeyMissing when the keys lack it, or the value was changed */
   open(sealed: string): Buffer
@@ -53,17 +51,16 @@ export class EncryptionKeyMissing extends Error {
   }
 }
 
-/** The id of a key without an id, and of the keys of earlier releases. */
-export const PLAIN_ID = '0'
+/** The id of a key that the setting gives none. */
+const PLAIN_ID = '0'
 const RULE = 'must be 32 bytes, in base64 or hexadecimal'
 const ID = /^[A-Za-z0-9_-]{1,32}$/
 const ENCODED = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
-const SEALED = /^(?:([A-Za-z0-9_-]+)\.)?([A-Za-z0-9_-]+)$/
 
 /** One key without an id. @param bytes 32 bytes */
 export function plainKey(bytes: Uint8Array): EncryptionKeys {
   const first = { id: PLAIN_ID, bytes }
-  return { first, all: [first], isPlain: true }
+  return { first, all: [first] }
 }
 
 /**
@@ -82,7 +79,7 @@ export function parseEncryptionKeys(text: string): EncryptionKeys {
   if (twice) throw new Error(`has two keys with the id ${twice.id}`)
   const [first] = all
   if (!first) throw new Error(RULE)
-  return { first, all, isPlain: false }
+  return { first, all }
 }
 
 /** A setting that `parseEncryptionKeys` reads. @param error message when it is not set */
@@ -96,10 +93,10 @@ export const encryptionKeys = (error = 'must be set') =>
     }
   })
 
-export function sealer({ first, all, isPlain }: EncryptionKeys, purpose: string): Sealer {
+export function sealer({ first, all }: EncryptionKeys, purpose: string): Sealer {
   const derived = all.map(({ id, bytes }) => ({ id, key: deriveKey(bytes, purpose) }))
   const own = deriveKey(first.bytes, purpose)
-  const prefix = isPlain ? '' : `${first.id}.`
+  const prefix = `${first.id}.`
   const sealedNow = (plain: Uint8Array | string) => `${prefix}${seal(own, plain)}`
   const open = (sealed: string): Buffer => {
     const { id, value } = parts(sealed)
@@ -113,7 +110,7 @@ export function sealer({ first, all, isPlain }: EncryptionKeys, purpose: string)
     throw new EncryptionKeyMissing(id)
   }
   const isCurrent = (sealed: string) =>
-    (isPlain || sealed.startsWith(prefix)) && tried(own, parts(sealed).value) !== undefined
+    sealed.startsWith(prefix) && tried(own, parts(sealed).value) !== undefined
   return {
     seal: sealedNow,
     open,
@@ -146,10 +143,10 @@ function elementKey(element: string, number: number): EncryptionKey {
   return { id, bytes: decoded(text) }
 }
 
-/** @returns the id of the key, and the rest; values of earlier releases have no id */
+/** @returns the id of the key, and the rest */
 function parts(sealed: string): { id: string; value: string } {
-  const [, id = PLAIN_ID, value = sealed] = SEALED.exec(sealed) ?? []
-  return { id, value }
+  const end = sealed.indexOf('.')
+  return { id: sealed.slice(0, end), value: sealed.slice(end + 1) }
 }
 
 function tried(key: Uint8Array, value: string): Buffer | undefined {

@@ -296,18 +296,10 @@ describe('the same key', () => {
 })
 
 describe('a secret', () => {
-  const as = (credentialId: string | undefined) => {
-    const { credentialId: _, ...unknown } = administrator
-    host.actAs(credentialId === undefined ? unknown : { ...unknown, credentialId })
+  const as = (credentialId: string) => {
+    host.actAs({ ...administrator, credentialId })
     return ask(TOKEN)
   }
-
-  test('is withheld from requests of an earlier gateway, which does not identify the credential', async () => {
-    const first = await as(undefined)
-    expect(first).toMatchObject({ status: 201, replayed: false, body: { token: expect.any(String) } })
-    for (const credential of [undefined, 'login-1'])
-      expect((await as(credential)).body).toEqual({ ...first.body, token: null, secretWithheld: true })
-  })
 
   test('is returned to the credential that completed a request begun by another one', async () => {
     log = 'unacknowledged'

@@ -3,7 +3,7 @@ import { Refusal } from '@gantry/contracts'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
-import { type EncryptionKeys, firstInUse, PLAIN_ID } from './encryption-keys.ts'
+import { type EncryptionKeys, firstInUse } from './encryption-keys.ts'
 import { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 
 /** The outcome of a request, complete enough to send the response again. */
@@ -20,8 +20,8 @@ export interface KeyUse {
   key: string
   /** The rest of the request as text. The same key with another text is refused. */
   request: string
-  /** Id of the caller's credential; undefined when it is not known. */
-  credential: string | undefined
+  /** Id of the caller's credential. */
+  credential: string
 }
 
 /** An outcome as it is returned for one request. */
@@ -32,10 +32,7 @@ interface Answered extends Outcome {
   first: boolean
 }
 
-/**
- * `refused` and `unknown` are the states after a try without an outcome. Only `refused` proves that nothing was appended.
- * Other states, which an earlier release may have written, count as `unknown`.
- */
+/** `refused` and `unknown` are the states after a try without an outcome. Only `refused` proves that nothing was appended. */
 type State = 'running' | 'done' | 'refused' | 'unknown'
 
 interface Remembered {
@@ -44,13 +41,10 @@ interface Remembered {
   state: State
   /** Seed of the ids that are made with the key. It changes when the key is used again after it expired. */
   generation: number
-  /**
-   * Id of the key of ENCRYPTION_KEY from which secrets of the generation are derived. Earlier releases had one key, without
-   * an id.
-   */
-  encryptionKey?: string
-  /** Fingerprint of this key; missing in records of earlier releases. It identifies the key, which can get another id. */
-  keyFingerprint?: string
+  /** Id of the key of ENCRYPTION_KEY from which secrets of the generation are derived. */
+  encryptionKey: string
+  /** Fingerprint of this key. It identifies the key, which can get another id. */
+  keyFingerprint: string
   startedAt: number
   expiresAt: number
   /** The outcome, encrypted with the idempotency key, which is not stored: the store alone reveals no secrets. */
@@ -59,7 +53,7 @@ interface Remembered {
 
 /** The encrypted content: the outcome and the credential that first received it. */
 interface Sealed extends Outcome {
-  credential?: string
+  credential: string
 }
 
 /** Source of ids and secrets for one request. Every try with the same key gets the same ones, so that none creates twice. */
@@ -127,11 +121,7 @@ export function idempotency(options: {
         throw new Refusal('idempotency-key-reused')
       if (live?.state === 'done' && live.sealed) {
         const { credential: firstCredential, ...outcome } = unsealed(sealingKey, live.sealed)
-        return {
-          ...outcome,
-          replayed: true,
-          first: credential !== undefined && credential === firstCredential,
-        }
+        return { ...outcome, replayed: true, first: credential === firstCredential }
       }
       if (live?.state === 'running' && now - live.startedAt < ABANDONED_MS) throw inProgress()
 
@@ -173,11 +163,8 @@ export function idempotency(options: {
   }
 }
 
-/** The members of a record that name its key, as it has them. */
-const keyOf = ({ encryptionKey, keyFingerprint }: Remembered) => ({
-  ...(encryptionKey !== undefined && { encryptionKey }),
-  ...(keyFingerprint !== undefined && { keyFingerprint }),
-})
+/** The members of a record that name its key. */
+const keyOf = ({ encryptionKey, keyFingerprint }: Remembered) => ({ encryptionKey, keyFingerprint })
 
 /** Removes expired records, a few at each call, and their tombstones from time to time. */
 function forgettingExpired(remembered: Collection<Remembered>): (now: number) => Promise<void> {
@@ -219,24 +206,16 @@ function seedOf(secret: () => Uint8Array, name: string, repeated: boolean): Seed
 
 /**
  * Returns a function that returns the secret that the seed of a record is derived from. It throws Error when ENCRYPTION_KEY
- * lacks the key, or when it cannot be told which one it is: a repeated request would otherwise be answered with another
- * secret than the one that its first try stored.
+ * lacks the key: a repeated request would otherwise be answered with another secret than the one that its first try stored.
  */
 function derivedSecrets({ all }: EncryptionKeys): (record: Remembered) => () => Uint8Array {
-  const secrets = all.map(({ id, bytes }) => {
-    return { id, fingerprint: fingerprint(bytes), secret: deriveKey(bytes, 'idempotency') }
-  })
-  const [only, ...others] = secrets
-  return ({ encryptionKey = PLAIN_ID, keyFingerprint }) => {
-    const unidentified = others.length === 0 && only?.id === encryptionKey ? only : undefined
-    const key = keyFingerprint
-      ? secrets.find(({ fingerprint }) => fingerprint === keyFingerprint)
-      : unidentified
-    return () => {
-      if (key) return key.secret
+  const secrets = new Map(all.map(({ bytes }) => [fingerprint(bytes), deriveKey(bytes, 'idempotency')]))
+  return ({ encryptionKey, keyFingerprint }) =>
+    () => {
+      const secret = secrets.get(keyFingerprint)
+      if (secret) return secret
       throw new Error(
-        `ENCRYPTION_KEY has no key that is known to be key ${encryptionKey} of the first try, from which the secret of a repeated request is derived`,
+        `ENCRYPTION_KEY lacks key ${encryptionKey} of the first try, from which the secret of a repeated request is derived`,
       )
     }
-  }
 }

@@ -20,7 +20,6 @@ export {
   firstInUse,
   type KeyInUse,
   missingKeys,
-  PLAIN_ID,
   parseEncryptionKeys,
   plainKey,
   type RecordedKeys,

@@ -213,8 +213,7 @@ class CheckedCall implements Call<unknown, unknown, unknown> {
 
 /**
  * The use of an Idempotency-Key. The path is the operation's own with the decoded and checked parameters, so that other
- * spellings, such as `/access%54okens/`, are the same use. Without query and If-Match the texts are the same as in earlier
- * releases, so that keys stay known across an upgrade.
+ * spellings, such as `/access%54okens/`, are the same use.
  * @throws Refusal invalid-request
  */
 function useOf(

@@ -118,6 +118,7 @@ describe('the access log', () => {
     scopes: [],
     kind: 'accessToken',
     tokenId: '44444444-4444-4444-8444-444444444444',
+    credentialId: '44444444-4444-4444-8444-444444444444',
     expiresAt: 0,
   } as const
   const logged = () => lines.map(line => JSON.parse(line)).find(({ msg }) => msg === 'answered')

@@ -17,6 +17,7 @@ const ada: Principal = {
   scopes: [...SCOPES],
   kind: 'login',
   tokenId: null,
+  credentialId: 'login-1',
   expiresAt: 2_000_000_000_000,
 }
 const API = '33333333-3333-4333-8333-333333333333'

@@ -18,9 +18,7 @@ import { DataFolderRefused, isFull, makeFolder } from '@gantry/embedded'
 import {
   type EncryptionKeys,
   firstInUse,
-  type KeyInUse,
   missingKeys,
-  PLAIN_ID,
   parseEncryptionKeys,
   plainKey,
 } from '@gantry/service-kit'
@@ -64,12 +62,10 @@ export const RESTORING = '.restoring'
 const OWNER_FOLDER = 0o700
 const OWNER_FILE = 0o600
 const OTHERS = 0o077
-const Manifest = z.object({
-  format: z.number(),
-  /** Fingerprint of a key in use. The previous release starts with this key alone. */
-  keyFingerprint: z.string(),
-  /** The keys that secrets of the folder are sealed with. Default: the one of `keyFingerprint`, without an id. */
-  keysInUse: z.array(z.object({ id: z.string(), fingerprint: z.string() })).optional(),
+const Format = z.object({ format: z.number() })
+const Manifest = Format.extend({
+  /** The keys that secrets of the folder are sealed with. */
+  keysInUse: z.array(z.object({ id: z.string(), fingerprint: z.string() })),
 })
 type Manifest = z.infer<typeof Manifest>
 
@@ -101,8 +97,12 @@ export function openDataFolder(settings: DataSettings): DataFolder {
     )
   }
   const encryptionKeys = settings.ENCRYPTION_KEY ?? keysOf(join(path, ENTRIES.key), manifest !== undefined)
-  const [missing] = manifest ? missingKeys(encryptionKeys, keysInUse(manifest)) : []
-  if (missing) throw new DataFolderRefused(path, refusal(encryptionKeys, missing))
+  const [missing] = manifest ? missingKeys(encryptionKeys, manifest.keysInUse) : []
+  if (missing)
+    throw new DataFolderRefused(
+      path,
+      `ENCRYPTION_KEY lacks key ${missing.id}, which secrets of this folder are encrypted with`,
+    )
   return { ...files, encryptionKeys }
 }
 
@@ -113,13 +113,9 @@ export function openDataFolder(settings: DataSettings): DataFolder {
 export function sealDataFolder({ path, encryptionKeys }: DataFolder): void {
   const file = join(path, ENTRIES.manifest)
   const first = firstInUse(encryptionKeys)
-  const manifest = existsSync(file) ? readManifest(file) : undefined
-  const known = manifest ? keysInUse(manifest) : []
-  if (known.some(({ fingerprint }) => fingerprint === first.fingerprint)) return
-  writeManifest(file, {
-    ...(manifest ?? { format: FORMAT, keyFingerprint: first.fingerprint }),
-    ...((manifest || !encryptionKeys.isPlain) && { keysInUse: [...known, first] }),
-  })
+  const { format, keysInUse } = existsSync(file) ? readManifest(file) : { format: FORMAT, keysInUse: [] }
+  if (keysInUse.some(({ fingerprint }) => fingerprint === first.fingerprint)) return
+  writeManifest(file, { format, keysInUse: [...keysInUse, first] })
 }
 
 /**
@@ -130,19 +126,10 @@ export function retireKeys({ path, encryptionKeys }: DataFolder): string[] {
   const file = join(path, ENTRIES.manifest)
   const manifest = readManifest(file)
   const first = firstInUse(encryptionKeys)
-  const retired = keysInUse(manifest).filter(({ fingerprint }) => fingerprint !== first.fingerprint)
-  if (retired.length > 0)
-    writeManifest(file, { ...manifest, keyFingerprint: first.fingerprint, keysInUse: [first] })
+  const retired = manifest.keysInUse.filter(({ fingerprint }) => fingerprint !== first.fingerprint)
+  if (retired.length > 0) writeManifest(file, { ...manifest, keysInUse: [first] })
   return retired.map(({ id }) => id)
 }
-
-const keysInUse = ({ keyFingerprint, keysInUse }: Manifest): KeyInUse[] =>
-  keysInUse ?? [{ id: PLAIN_ID, fingerprint: keyFingerprint }]
-
-const refusal = ({ isPlain }: EncryptionKeys, { id }: KeyInUse) =>
-  isPlain && id === PLAIN_ID
-    ? 'was written with another ENCRYPTION_KEY: its secrets cannot be read with this one'
-    : `ENCRYPTION_KEY lacks key ${id}, which secrets of this folder are encrypted with`
 
 function writeManifest(file: string, manifest: Manifest): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true })
@@ -162,7 +149,7 @@ function makeWritable(path: string): void {
 }
 
 /**
- * Restricts the data to its owner; earlier releases created it with the permissions of the umask. The permissions of a
+ * Restricts the data to its owner, also in a folder that another program has made or copied. The permissions of a
  * folder that also has other entries do not change. The folder comes last, so that the next start repeats an interrupted
  * run. Entries of other users are left unchanged.
  */
@@ -197,14 +184,16 @@ function readManifest(file: string): Manifest {
   } catch {
     throw new DataFolderRefused(file, 'is damaged: it is not JSON')
   }
-  const parsed = Manifest.safeParse(content)
-  if (!parsed.success) throw new DataFolderRefused(file, 'is damaged: it lacks its format')
-  if (parsed.data.format > FORMAT) {
+  // A newer format may lack all other members.
+  const format = Format.safeParse(content).data?.format ?? FORMAT
+  if (format > FORMAT) {
     throw new DataFolderRefused(
       file,
-      `was made by a newer Gantry (format ${parsed.data.format}, this one knows ${FORMAT})`,
+      `was made by a newer Gantry (format ${format}, this one knows ${FORMAT})`,
     )
   }
+  const parsed = Manifest.safeParse(content)
+  if (!parsed.success) throw new DataFolderRefused(file, 'is damaged: it lacks its format or its keys')
   return parsed.data
 }
 

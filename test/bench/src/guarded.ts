@@ -36,6 +36,7 @@ const anyone = {
   scopes: [...SCOPES],
   kind: 'login' as const,
   tokenId: null,
+  credentialId: 'login-1',
   expiresAt: Number.MAX_SAFE_INTEGER,
 }
 const admitAnyone: Admit = () => anyone
