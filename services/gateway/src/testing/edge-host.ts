@@ -19,6 +19,7 @@ export const grace: Principal = {
   scopes: ['API_READ', 'AUDIT_LOG_READ'],
   kind: 'login',
   tokenId: null,
+  credentialId: 'login-1',
   expiresAt: Date.parse('2026-11-21T10:30:00.000Z'),
 }
 const ada: Principal = { ...grace, userId: '33333333-3333-4333-8333-333333333333', username: 'ada' }
