@@ -131,6 +131,19 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       expect(await read(bus)).toEqual([3, 4])
     })
 
+    it('refuses once to continue after a message that the server has lost', async () => {
+      const bus = open()
+      const after = await bus.publish(numbered(1, 3), { after: 0 })
+      const client = await connectClient({ servers: engine.url })
+      await (await client.jetstreamManager()).streams.deleteMessage('GANTRY', after)
+      await client.close()
+      const more = () => bus.publish(numbered(4, 1), { after })
+      await expect(more()).rejects.toThrow(
+        /^bus unavailable: the last message on events\.orders is \d+, before message/,
+      )
+      expect(await more()).toBe(after + 1)
+    })
+
     it('finds the last message in concurrent searches, and after a process died during one', async () => {
       const others = [open(), open(), open()]
       await others[0]?.publish(numbered(1, 3))

@@ -39,11 +39,14 @@ const POLL_MS = 100
 const NOTE_MS = 1_000
 /** Time between two checks of the bus while there is nothing to publish. */
 const CHECK_MS = 2_000
+/** Time between two looks at the last own message, which costs the server more than the check of its end. */
+const CHECK_OWN_MS = 30_000
 
 /**
  * The only path from the log to the bus. It publishes in log order with the event's id, waits for the acknowledgement,
- * then saves its checkpoint. At each start it continues after the last message that the bus has from it, so that an old
- * or lost checkpoint puts no old message after a newer one, and a bus that has lost messages gets them again. The relay
+ * then saves its checkpoint. At each start it continues after the last message that the bus has from it, or earlier, after
+ * its checkpoint. So an old or lost checkpoint puts no old message after a newer one, and a bus that has lost messages gets
+ * them again, also those that it lost after the last note. The relay
  * stops when another holder publishes. An event that cannot be made public is left out and held in quarantine.
  */
 export function startRelay(options: RelayOptions): Worker {
@@ -63,26 +66,27 @@ export function startRelay(options: RelayOptions): Worker {
     await lastMessage(signal)
     await underLease({ leases, name, holder, signal }, async (lease, leaseSignal, confirm) => {
       const last = await lastMessage(leaseSignal)
-      const hasLost = await hasLostMessages(last, options)
+      const note = await readNote(options)
+      const hasLost = await hasLostMessages(last, note, options)
       const checkpoint = await checkpoints.get(name)
       if (hasLost && checkpoint) log.warn({ worker: name }, 'the bus has lost messages, publishes them again')
       // Saved before the first message: a relay that dies meanwhile would continue after the checkpoint of the lost ones.
       if (hasLost) await checkpoints.save(name, START, lease)
-      const after = hasLost ? START : (checkpoint ?? START)
+      const after = hasLost ? START : earlier(checkpoint ?? START, safeAfter(last, note))
       const unpublishable = await unpublishableEvents(options)
       const unpublished = messagesAfter(last, options, unpublishable)
-      const { publish, check, note } = publisher(options, lease, last)
+      const publishing = publisher(options, lease, { last, after })
       let saved = after
       let messages: Message[] = []
       const flush = async (position: Position) => {
         if (messages.length > 0) confirm()
-        await publish(messages)
+        await publishing.publish(messages, position)
         messages = []
         await unpublishable.save()
         if (position > saved) await checkpoints.save(name, position, lease)
         saved = position > saved ? position : saved
       }
-      const checks = repeatedly(check, leaseSignal)
+      const checks = repeatedly(publishing.check, leaseSignal)
       try {
         for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: checks.signal })) {
           if (item.kind === 'event') {
@@ -93,7 +97,7 @@ export function startRelay(options: RelayOptions): Worker {
       } finally {
         checks.end()
         // Fails when the lease is lost: then another relay makes notes.
-        await note().catch(() => {})
+        await publishing.note().catch(() => {})
       }
       if (!leaseSignal.aborted) checks.signal.throwIfAborted()
     })
@@ -107,35 +111,71 @@ export function startRelay(options: RelayOptions): Worker {
   }
 }
 
-const noteOf = (relay: string) => `${relay}.published`
+const noteName = (relay: string) => `${relay}.published`
+
+/** What a relay had published when it wrote the note. */
+interface Note {
+  /** Sequence and position of the last message. */
+  sequence: number
+  position: Position
+  /** The bus had all messages of the log up to this position. */
+  through: Position
+}
+
+async function readNote({ name, readModels }: RelayOptions): Promise<Note | undefined> {
+  const text = await readModels.checkpoints.get(noteName(name))
+  if (text === undefined) return undefined
+  const [sequence = '', position = START, through = START] = text.split(' ')
+  return { sequence: Number(sequence), position, through }
+}
+
+/** The position up to which the bus still has all messages, if it has the last one of the note; undefined without a note. */
+const safeAfter = (last: StoredMessage | undefined, note: Note | undefined): Position | undefined =>
+  note && (note.through > positionOf(last) ? note.through : positionOf(last))
+
+const earlier = (one: Position, other: Position | undefined): Position =>
+  other === undefined || one < other ? one : other
 
 /**
- * Publishes messages after those of this relay. Notes which message was the last: at the first call, also without
- * messages, with the first message ever, and otherwise from time to time, at the latest with the next check.
+ * Publishes messages after those of this relay. Notes what it has published: at the first call, also without messages,
+ * with the first message ever, and otherwise from time to time, at the latest with the next check.
  * `publish` and `check` throw an Error when the bus has lost messages. The note then tells the next start what is missing.
  */
-function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: StoredMessage | undefined) {
+function publisher(
+  { name, publication, bus, readModels }: RelayOptions,
+  lease: Lease,
+  { last, after }: { last: StoredMessage | undefined; after: Position },
+) {
   let sequence = last?.sequence ?? 0
   let position = positionOf(last)
+  let through = after
   let publishedAt = Number.NEGATIVE_INFINITY
-  let noted: Position | undefined
+  let noted: Note | undefined
   let notedAt = Number.NEGATIVE_INFINITY
+  let lookedAt = performance.now()
   const note = async () => {
-    if (position === noted) return
-    const latest = position
+    if (position === noted?.position && through === noted.through) return
+    const latest = { sequence, position, through }
     notedAt = performance.now()
-    await readModels.checkpoints.save(noteOf(name), `${sequence} ${latest}`, lease)
+    await readModels.checkpoints.save(noteName(name), `${sequence} ${position} ${through}`, lease)
     noted = latest
+  }
+  const require = (end: number, published: number) => {
+    if (end < published)
+      throw new Error(`the bus ends before message ${published}, which this relay has published`)
   }
   const check = async () => {
     // Read before the head: another message may be published while the bus answers.
     const published = sequence
     const head = await bus.head()
     await note()
-    if (head < published)
-      throw new Error(`the bus ends before message ${published}, which this relay has published`)
+    require(head, published)
+    if (performance.now() - lookedAt < CHECK_OWN_MS) return
+    lookedAt = performance.now()
+    // Other relays may have published as many messages since as the bus has lost.
+    require((await bus.last(publication.subjects))?.sequence ?? 0, published)
   }
-  const publish = async (messages: readonly Message[]) => {
+  const publish = async (messages: readonly Message[], reached: Position) => {
     const now = performance.now()
     if (messages.length > 0) {
       if (now - publishedAt > NOTE_MS) await check()
@@ -145,8 +185,10 @@ function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: 
       position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
       publishedAt = now
     }
+    if (reached > through) through = reached
     // A note that nothing was published would hide the loss of the first message.
-    if (noted === START || now - notedAt >= NOTE_MS) await note()
+    const isFirst = noted?.position === START && position !== START
+    if (isFirst || now - notedAt >= NOTE_MS) await note()
   }
   return { publish, check, note }
 }
@@ -168,14 +210,13 @@ function repeatedly(check: () => Promise<void>, signal: AbortSignal) {
 /** Whether the bus lacks messages that were published, other than those that were removed because of their age. */
 async function hasLostMessages(
   last: StoredMessage | undefined,
-  { name, publication, bus, readModels }: RelayOptions,
+  note: Note | undefined,
+  { publication, bus }: RelayOptions,
 ): Promise<boolean> {
-  const note = await readModels.checkpoints.get(noteOf(name))
   const removed = await bus.removedThrough(publication.subjects)
   // Nothing was ever published by these read models, or they were lost.
   if (note === undefined) return last === undefined && removed === 0
-  const [sequence = '', position = ''] = note.split(' ')
-  return positionOf(last) < position && removed < Number(sequence)
+  return positionOf(last) < note.position && removed < note.sequence
 }
 
 const positionOf = (message: StoredMessage | undefined): Position => message?.headers?.[LOG_POSITION] ?? START

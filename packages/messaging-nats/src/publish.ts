@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { ErrorCode, headers, NatsError, type PubAck } from 'nats'
 import type { Connection, Session } from './connection.ts'
 import { isJetStreamError, toBusError } from './errors.ts'
+import { removedThrough } from './removed.ts'
 
 /** Maximum number of messages in flight. */
 const BATCH = 256
@@ -20,7 +21,8 @@ const KEPT_ENDS = 1_000
  * as a duplicate when it is published again.
  *
  * With `after`, the first of each batch is only stored if the last message of its subject is the one that this publisher
- * expects, which the server checks too. A refusal has the sequence of the actual last message.
+ * expects, which the server checks too. A refusal has the sequence of the actual last message. One that is lower than that of
+ * a message that was acknowledged is an error, unless messages were removed because of their age: the server has lost it.
  */
 export function publishing(connection: Connection): Pick<Bus, 'publish'> {
   /** Sequence of the last message by subject, as far as it is known. */
@@ -48,7 +50,12 @@ export function publishing(connection: Connection): Pick<Bus, 'publish'> {
         )
         if ('end' in outcome) {
           if (outcome.end > known) throw new Overtaken(subject, { after: known, end: outcome.end })
+          const acknowledged = ends.get(subject) ?? 0
           ends.set(subject, outcome.end)
+          if (outcome.end < acknowledged && acknowledged > removedThrough(await stateOf(session)))
+            throw new BusUnavailable(
+              `the last message on ${subject} is ${outcome.end}, before message ${acknowledged}, which was stored`,
+            )
           continue
         }
         for (const [index, { seq }] of outcome.acknowledged.entries()) {
@@ -61,6 +68,8 @@ export function publishing(connection: Connection): Pick<Bus, 'publish'> {
     },
   }
 }
+
+const stateOf = async ({ jsm, stream }: Session) => (await jsm.streams.info(stream)).state
 
 /** The stored messages, at least one; or the last sequence of the first subject, if it was not as expected. */
 type Outcome = { acknowledged: PubAck[] } | { end: number }
