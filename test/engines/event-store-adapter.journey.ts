@@ -10,6 +10,7 @@ import {
   EventStoreUnavailable,
   type NewEvent,
   NO_STREAM,
+  nameUuids,
   START,
 } from '@gantry/event-sourcing'
 import { checkEventStore, EventStoreUrlRefused, esdbEventStore } from '@gantry/event-store-esdb'
@@ -89,12 +90,33 @@ describe('a removed stream', () => {
 
   it('is removed by the next try when the process died after appending that event', async () => {
     await eventStore.append('order-1', [placed(1)], NO_STREAM)
-    await eventStore.remove('order-1', 0)
-    await operator.setStreamMetadata('order-1', {}, { credentials })
+    const id = nameUuids('c2a3cf0e-51f5-4f0b-a1b7-5d2f64b1f3a9')('order-1/0')
+    const end = binaryEvent({ id, type: 'StreamRemoved', data: new Uint8Array() })
+    await operator.appendToStream('order-1', end, { expectedRevision: 0n, credentials })
     expect((await eventStore.readStream('order-1')).map(event => event.data)).toEqual([{ number: 1 }])
 
     await eventStore.remove('order-1', 0)
     expect(await eventStore.readStream('order-1')).toEqual([])
+  })
+
+  it('stays empty when an operator clears its metadata, until that is done a second time', async () => {
+    await eventStore.append('order-1', [placed(1)], NO_STREAM)
+    await eventStore.remove('order-1', 0)
+    await operator.setStreamMetadata('order-1', {}, { credentials })
+    expect(await eventStore.readStream('order-1')).toEqual([])
+    await operator.setStreamMetadata('order-1', {}, { credentials })
+    expect((await eventStore.readStream('order-1')).map(event => event.data)).toEqual([{ number: 1 }])
+  })
+
+  it('is read with its new events once they are acknowledged, also after an append that is repeated', async () => {
+    for (let number = 1; number <= 3; number++) {
+      const stream = `order-${number}`
+      await eventStore.append(stream, [placed(1)], NO_STREAM)
+      await eventStore.remove(stream, 0)
+      const event = placed(2)
+      const { revision } = await eventStore.append(stream, [event], NO_STREAM)
+      expect(await eventStore.readLast(stream)).toMatchObject({ id: event.id, revision })
+    }
   })
 })
 

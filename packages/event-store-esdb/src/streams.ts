@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import {
   binaryEvent,
   type EventData,
@@ -12,6 +13,7 @@ import {
   nameUuids,
   type RecordedEvent,
 } from '@gantry/event-sourcing'
+import { NoResponse } from './errors.ts'
 import { encode } from './position.ts'
 import { read } from './read.ts'
 import { fromStore, STREAM_REMOVED } from './recorded.ts'
@@ -20,6 +22,9 @@ import type { snapshotsOn } from './snapshots.ts'
 
 const endOf = nameUuids('c2a3cf0e-51f5-4f0b-a1b7-5d2f64b1f3a9')
 const NOTHING = new Uint8Array()
+/** Interval and maximum time of the looks for events that the server has and does not show yet. */
+const VISIBLE_POLL_MS = 2
+const VISIBLE_MS = 500
 
 /** Reads, appends to and removes streams. The errors are those of the client. */
 export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshotsOn>, timeoutMs: number) {
@@ -48,7 +53,9 @@ export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshots
     try {
       const { nextExpectedRevision, position } = await server.append(stream, events, expected, timeoutMs)
       if (!position) throw new Error('the server does not return the position of the events')
-      return { revision: Number(nextExpectedRevision), position: encode(position) }
+      const revision = Number(nextExpectedRevision)
+      if (revision !== expected + events.length) await visible(stream, revision)
+      return { revision, position: encode(position) }
     } catch (error) {
       const mayRepeat = error instanceof WrongExpectedVersionError && expected === NO_STREAM
       const earlier = mayRepeat ? await earlierAppend(stream, events) : undefined
@@ -58,11 +65,30 @@ export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshots
   }
 
   /**
+   * Resolves when readers see the event of a removed stream that continues: the server undeletes the stream some milliseconds
+   * after it has acknowledged the events.
+   * @throws NoResponse after the timeout
+   */
+  const visible = async (stream: string, revision: number): Promise<void> => {
+    for (const startedAt = performance.now(); ; await setTimeout(VISIBLE_POLL_MS)) {
+      const [last] = await readStream(stream, { fromRevision: BigInt(revision), maxCount: 1 })
+      if (last) return
+      if (performance.now() - startedAt > timeoutMs)
+        throw new NoResponse(`revision ${revision} cannot be read within ${timeoutMs} ms`)
+    }
+  }
+
+  /**
    * The result of an earlier append that continued a removed stream with exactly these events. For NO_STREAM the server only
    * looks for a repetition at revision 0, and such a stream begins later.
    */
   const earlierAppend = async (stream: string, events: EventData[]): Promise<Appended | undefined> => {
-    const begun = await readStream(stream, { maxCount: events.length })
+    let begun: RecordedEvent[] = []
+    // The server has found events in the stream, which readers may see a moment later.
+    for (const startedAt = performance.now(); begun.length === 0; await setTimeout(VISIBLE_POLL_MS)) {
+      begun = await readStream(stream, { maxCount: events.length })
+      if (performance.now() - startedAt > VISIBLE_MS) break
+    }
     const last = begun.at(-1)
     if (!last || events.some(({ id }, index) => begun[index]?.id !== id)) return undefined
     return { revision: last.revision, position: last.position }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteEventStore } from '@gantry/embedded'
 import {
@@ -55,7 +56,7 @@ export class StreamDeleted extends Error {
 interface StreamState {
   /** Last revision; -1 when the stream has no events. */
   last: number
-  /** Events before this revision are hidden from readers. A soft delete hides all existing events. */
+  /** Events before this revision are hidden from readers; SOFT_DELETED after a soft delete. */
   hiddenBefore: number
   maxCount: number
   tombstoned: boolean
@@ -67,8 +68,12 @@ const PAGE = 250
 export const TOMBSTONE = '$streamDeleted'
 
 const metastreamOf = (stream: string) => `$$${stream}`
+/** What the server stores as the first visible revision of a softly deleted stream. */
+const SOFT_DELETED = Number.MAX_SAFE_INTEGER
+/** The server acknowledges events in a softly deleted stream before readers see them: within 3 to 5 ms. */
+const UNDELETED_AFTER_MS = 5
 /** A softly deleted stream is absent for readers and for appends that expect no stream. */
-const isAbsent = ({ hiddenBefore, last }: StreamState) => last < 0 || hiddenBefore > last
+const isAbsent = ({ hiddenBefore, last }: StreamState) => last < 0 || hiddenBefore === SOFT_DELETED
 
 export interface LogOptions {
   now?: () => Date
@@ -83,6 +88,8 @@ export interface LogOptions {
 export function openLog(path: string, { now, arrived = () => {} }: LogOptions = {}) {
   const events = sqliteEventStore({ path, now })
   const states = new Map<string, StreamState>()
+  /** When readers see the new events of streams that were softly deleted. */
+  const undeletedAt = new Map<string, number>()
 
   const stateOf = async (stream: string): Promise<StreamState> => {
     const known = states.get(stream)
@@ -109,7 +116,23 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
     return begin >= 0 && same ? stored[begin + proposals.length - 1] : undefined
   }
 
-  const append = async (stream: string, proposals: Proposal[], expected: Expected): Promise<Appended> => {
+  const saveSettings = (stream: string, settings: object, id: string = randomUUID()) => {
+    const data = Buffer.from(JSON.stringify(settings))
+    const event = { id, type: '$metadata', isJson: true, data, metadata: Buffer.alloc(0) }
+    return append(metastreamOf(stream), [event], 'any')
+  }
+
+  /** Settings that show the events of a softly deleted stream again take effect when they are stored a second time. */
+  const settingsToStore = async (stream: string, proposal: Proposal): Promise<Proposal> => {
+    if (!stream.startsWith('$$') || proposal.type !== '$metadata') return proposal
+    const { hiddenBefore, last } = await stateOf(stream.slice('$$'.length))
+    const settings = JSON.parse(proposal.data.toString() || '{}')
+    if (hiddenBefore !== SOFT_DELETED || '$tb' in settings) return proposal
+    return { ...proposal, data: Buffer.from(JSON.stringify({ ...settings, $tb: last + 1 })) }
+  }
+
+  const append = async (stream: string, given: Proposal[], expected: Expected): Promise<Appended> => {
+    const proposals = await Promise.all(given.map(proposal => settingsToStore(stream, proposal)))
     const state = await stateOf(stream)
     if (state.tombstoned) throw new StreamDeleted(stream)
     const absent = isAbsent(state)
@@ -128,6 +151,10 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
     try {
       const appended = await events.append(stream, proposals.map(toEmbedded), revision)
       state.last = Math.max(state.last, appended.revision)
+      if (state.hiddenBefore === SOFT_DELETED) {
+        undeletedAt.set(stream, performance.now() + UNDELETED_AFTER_MS)
+        await saveSettings(stream, { $tb: appended.revision - proposals.length + 1 })
+      }
       // A system event may be a tombstone or the settings of another stream.
       if (proposals.some(({ type }) => type.startsWith('$'))) states.clear()
       return appended
@@ -144,7 +171,8 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
   const readStream = async (stream: string): Promise<Logged[] | undefined> => {
     const state = await stateOf(stream)
     if (state.tombstoned) throw new StreamDeleted(stream)
-    if (isAbsent(state)) return undefined
+    if (isAbsent(state) || performance.now() < (undeletedAt.get(stream) ?? 0)) return undefined
+    undeletedAt.delete(stream)
     return (await events.readStream(stream, firstVisible(state))).map(toLogged)
   }
 
@@ -205,10 +233,8 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
     },
     /** Hides the events of a stream. Its revisions continue after them. */
     async softDelete(stream: string, expected: Expected, id: string): Promise<Appended> {
-      const { last } = await checked(stream, expected)
-      const settings = { id, type: '$metadata', isJson: true, metadata: Buffer.alloc(0) }
-      const data = Buffer.from(JSON.stringify({ $tb: last + 1 }))
-      return append(metastreamOf(stream), [{ ...settings, data }], 'any')
+      await checked(stream, expected)
+      return saveSettings(stream, { $tb: SOFT_DELETED }, id)
     },
     /** Deletes a stream permanently. */
     async tombstone(stream: string, expected: Expected, id: string): Promise<Appended> {
