@@ -143,13 +143,13 @@ test.for([
 })
 
 describe('internal requests', () => {
-  test('go to the port that the last health check names, or to that of the URL if it names none', async () => {
+  test('go to the port that the last health check names, and before to that of the URL', async () => {
     const one = await replicaAt('127.0.0.2')
     const { found } = openReplicas({}, [one.url])
-    for (const internalPort of [9081, undefined, 9082]) {
+    expect(found.inside(one.url)).toBe(one.url)
+    for (const internalPort of [9081, 9082]) {
       one.state.internalPort = internalPort
-      const expected = internalPort ? `http://127.0.0.2:${internalPort}` : one.url
-      await eventually(() => expect(found.inside(one.url)).toBe(expected))
+      await eventually(() => expect(found.inside(one.url)).toBe(`http://127.0.0.2:${internalPort}`))
     }
   })
 })

@@ -20,7 +20,7 @@ export interface Replicas {
   next(except?: string): string
   /** Sends no requests to a replica for a while, because it could not be reached. */
   leaveOut(url: string): void
-  /** The origin for internal requests to a replica: at the port that its health check names, else the origin itself. */
+  /** The origin for internal requests to a replica: at the port that its health check names; until then the origin itself. */
   inside(url: string): string
   /** All replicas that are known, with the results of their last health checks. */
   all(): readonly KnownReplica[]

@@ -44,21 +44,19 @@ async function reasonToWait(setting: string, urls: readonly string[], base: stri
   const releases = answers.filter(release => release !== undefined)
   if (releases.length === 0) return `${setting}: no replica answers`
   const older = releases.find(release => isOlder(release, RELEASE))
-  return older === undefined
-    ? undefined
-    : `${setting}: a replica has ${older ? `release ${older}` : 'an earlier release'}, not ${RELEASE}`
+  return older && `${setting}: a replica has release ${older}, not ${RELEASE}`
 }
 
 /** The origins of all replicas behind a URL; none while its name cannot be resolved. */
 const replicasOf = async (url: string): Promise<readonly string[]> =>
   isResolved(url) ? originsBehind(url, systemResolve).catch(() => []) : [url]
 
-/** @returns '' for a release that announces none; undefined when the replica does not answer */
+/** @returns undefined when the replica does not answer */
 async function releaseOf(url: string): Promise<string | undefined> {
   try {
     const { headers, body } = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
     await body?.cancel()
-    return headers.get(RELEASE_HEADER) ?? ''
+    return headers.get(RELEASE_HEADER) ?? undefined
   } catch {
     return undefined
   }

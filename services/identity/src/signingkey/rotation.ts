@@ -20,7 +20,7 @@ export const RotationRequest = z.object({
   /** Revokes every earlier key, and with it all login tokens. */
   compromised: z.boolean(),
   /** Whose keys are rotated. */
-  ring: z.enum(['login', 'audit']).default('login'),
+  ring: z.enum(['login', 'audit']),
 })
 export type RotationRequest = z.infer<typeof RotationRequest>
 

@@ -11,8 +11,7 @@ export interface SigningKey {
 }
 
 export type SigningKeyEvent =
-  /** Events of early releases have no `signsFrom`: their keys signed from `madeAt` on. */
-  | { type: 'SigningKeyMade'; data: SigningKey & { madeAt: string; signsFrom?: string } }
+  | { type: 'SigningKeyMade'; data: SigningKey & { madeAt: string; signsFrom: string } }
   | { type: 'SigningKeyRetired'; data: { kid: string; retiredAt: string } }
   /** The same private key, sealed with another key of ENCRYPTION_KEY. */
   | { type: 'SigningKeyResealed'; data: { kid: string; sealedPrivateKey: string } }
@@ -104,13 +103,8 @@ const keyRingDecider = (
       keys: keys.map(key => (key.kid === kid ? { ...key, ...change } : key)),
     })
     switch (event.type) {
-      case 'SigningKeyMade': {
-        const { madeAt, signsFrom = madeAt } = event.data
-        return {
-          status: 'Live',
-          keys: [...keys, { ...event.data, signsFrom, retiredAt: null, revokedAt: null }],
-        }
-      }
+      case 'SigningKeyMade':
+        return { status: 'Live', keys: [...keys, { ...event.data, retiredAt: null, revokedAt: null }] }
       case 'SigningKeyRetired':
         return changed(event.data.kid, { retiredAt: event.data.retiredAt })
       case 'SigningKeyResealed':
