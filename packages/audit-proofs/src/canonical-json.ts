@@ -1,8 +1,8 @@
 import canonicalize from 'canonicalize'
 
 /**
- * The canonical JSON of a value (RFC 8785). Lone surrogates, which RFC 8785 refuses, become U+FFFD first, because events
- * of earlier releases may contain them.
+ * The canonical JSON of a value (RFC 8785). Lone surrogates, which RFC 8785 refuses, become U+FFFD first, because
+ * free-form JSON may contain them.
  */
 export function canonicalJson(value: object): string {
   try {

@@ -11,7 +11,7 @@ export interface StoredRecord {
   recordedAt: string
   /** Time of the change by the clock of the process that made it, ISO 8601 UTC. */
   timestamp: string
-  /** `name` is the part of the service that acted; for a user it repeats the id. Earlier releases stored the username. */
+  /** `name` is the part of the service that acted; for a user it repeats the id. */
   actor: { id: string | null; name: string; tokenId?: string }
   action: string
   resourceType: string

@@ -309,6 +309,6 @@ test('a file that is no export, or a damaged one, is said to be so', async () =>
   )
 })
 
-test('lone surrogates in events of earlier releases have a canonical form', () => {
+test('lone surrogates in free-form JSON have a canonical form', () => {
   expect(canonicalJson({ '\ud800': ['a\udc00'] })).toBe('{"\ufffd":["a\ufffd"]}')
 })

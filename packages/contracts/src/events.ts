@@ -82,7 +82,7 @@ const FeedPosition = z.string().meta({
 export const StreamedEvent = PublicEvent.extend({
   traceId: z.string().nullable().meta({
     description:
-      'W3C trace id of the request that caused the event, or of the work of the service itself; null for some events of earlier releases',
+      'W3C trace id of the request that caused the event, or of the work of the service itself; null if there is none',
   }),
   position: FeedPosition,
 }).meta({ id: 'StreamedEvent' })

@@ -25,13 +25,6 @@ export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   return false
 }
 
-/** Values with more levels may overflow the stack in `JSON.stringify`. */
-const MAX_SHOWN_DEPTH = 1_000
-
-/** The stored value, or a placeholder if it is too deep for JSON: values stored by earlier releases have no limit. */
-export const omitTooDeep = (value: Record<string, unknown>): Record<string, unknown> =>
-  isDeeperThan(value, MAX_SHOWN_DEPTH) ? { omitted: `more than ${MAX_SHOWN_DEPTH} levels deep` } : value
-
 /** Number of members of objects and elements of arrays, at all levels. */
 function membersOf(value: unknown): number {
   let members = 0

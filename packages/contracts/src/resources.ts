@@ -218,7 +218,7 @@ export type Change = { [Type in ResourceType]: ChangeOf<Type> }[ResourceType]
 
 /**
  * The action that the audit log and histories name. For a restored API it is not that of the public event, API_UPDATED,
- * since receivers of events, and relays of the previous release, know no other.
+ * since receivers of events know no other.
  */
 export const auditedAction = ({ action, restoredTo }: Change): string =>
   restoredTo === undefined ? action : 'API_RESTORED'

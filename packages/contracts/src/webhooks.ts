@@ -172,12 +172,11 @@ export const Attempt = z
         'The beginning of the body, decompressed; at most 4 KiB of UTF-8. Null for a caller who may not read the payload, because the endpoint may repeat it',
     }),
     requestHeaders: Headers.nullable().meta({
-      description:
-        'The headers that the service has set; signatures are masked. Null if none were sent, and for attempts of earlier releases',
+      description: 'The headers that the service has set; signatures are masked. Null if none were sent',
     }),
     responseHeaders: Headers.nullable().meta({
       description:
-        'The headers of the response, by names in lower case; at most 2 KiB, long values truncated. Values of headers that carry credentials are masked, and URLs end before their query. Null without a response, for attempts of earlier releases, and for a caller who may not read the payload',
+        'The headers of the response, by names in lower case; at most 2 KiB, long values truncated. Values of headers that carry credentials are masked, and URLs end before their query. Null without a response, and for a caller who may not read the payload',
     }),
     error: z.string().nullable().meta({ description: 'Stable code, kebab-case; null after success' }),
     fault: z.enum(['RECEIVER', 'SERVICE']).nullable().meta({
@@ -197,7 +196,7 @@ export const DeliveryRecord = z
     eventType: z.string(),
     traceId: z.string().nullable().meta({
       description:
-        'W3C trace id of the request that caused the event, or of the work of the service itself; null for some deliveries of earlier releases',
+        'W3C trace id of the request that caused the event, or of the work of the service itself; null if there is none',
     }),
     status: DeliveryStatus,
     payload: z

@@ -8,10 +8,7 @@ export type JsonObject = { [key: string]: Json }
 export interface Actor {
   /** User id; null when the service acted by itself. */
   id: string | null
-  /**
-   * The name of the part that acted; for a user their id again, so that no event has a name of a user. Events of earlier
-   * releases have the username.
-   */
+  /** The name of the part that acted; for a user their id again, so that no event has a name of a user. */
   name: string
   /** Id of the access token, if the user used one. */
   tokenId?: string

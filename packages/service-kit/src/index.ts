@@ -51,7 +51,7 @@ export {
 } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
-export { changed, namedById, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
+export { changed, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
 export { RELEASE, RELEASE_HEADER } from './release.ts'
 export { contextOfRequest } from './request-context.ts'
 export { retryAfterMs } from './retry-after.ts'

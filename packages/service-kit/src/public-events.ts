@@ -6,17 +6,11 @@ import {
   type PublicEventType,
   subjects,
 } from '@gantry/contracts'
-import { type Actor, type Fact, streamId } from '@gantry/event-sourcing'
+import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 
 /** How long `sendDirectly` waits for the other service, in milliseconds. */
 const BOUND_MS = 5_000
-
-/** An actor named by id alone. Events and messages of earlier releases have the names of users. */
-export const namedById = ({ id, name }: Pick<Actor, 'id' | 'name'>): PublicEvent['actor'] => ({
-  id,
-  name: id ?? name,
-})
 
 /** The message that publishes an event to other services. */
 export function publicMessage<Type extends PublicEventType>(
@@ -35,7 +29,7 @@ export function publicMessage<Type extends PublicEventType>(
     revision: event.revision,
     time: at,
     data: data as Record<string, unknown>,
-    actor: namedById(actor),
+    actor: { id: actor.id, name: actor.name },
     requestId,
   }
   return {

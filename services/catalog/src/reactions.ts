@@ -1,7 +1,6 @@
 import { DeploymentReport, PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import { namedById } from '@gantry/service-kit'
 import { z } from 'zod'
 import type { ApiAggregate } from './api/api.decide.ts'
 
@@ -54,7 +53,7 @@ export function reactionsOf({ api, now, newId, log }: ReactionOptions): (message
     const metadata: CommandMetadata = {
       commandId: newId(),
       now: at(),
-      actor: namedById(event.actor),
+      actor: event.actor,
       requestId: event.requestId,
       causationId: event.id,
       ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),

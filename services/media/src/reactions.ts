@@ -1,6 +1,5 @@
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import type { Message } from '@gantry/messaging'
-import { namedById } from '@gantry/service-kit'
 import type { ImageAggregate } from './image/image.decide.ts'
 
 /** The subjects that media consumes. */
@@ -27,7 +26,7 @@ export function reactionsOf({ image, now, newId }: ReactionOptions): (message: M
       metadata: {
         commandId: newId(),
         now: now().toISOString(),
-        actor: namedById(event.actor),
+        actor: event.actor,
         requestId: event.requestId,
         causationId: event.id,
         ...(headers?.traceparent && { traceparent: headers.traceparent }),
