@@ -17,6 +17,7 @@ import { z } from 'zod'
 import { type EncryptionKeys, parseEncryptionKeys, plainKey } from './encryption-keys.ts'
 import { instrumented } from './instrumented.ts'
 import { router } from './routes.ts'
+import { deriveKey, unseal } from './secrets.ts'
 import type { Dependencies, Service } from './service.ts'
 import { administrator, type Host, hostService } from './testing/index.ts'
 
@@ -138,6 +139,21 @@ const reused = { status: 422, body: { code: 'idempotency-key-reused' } }
 const refuse = (code: ProblemCode) => () => {
   throw new Refusal(code)
 }
+
+test('a record can neither be opened nor compared without ENCRYPTION_KEY by whoever guesses the key and the body', async () => {
+  for (const key of ['k-1', 'k-2']) await ask(TOKEN, key)
+  const remembered = records.collection(
+    defineCollection<{ id: string; requestHash: string; sealed: string }>({
+      name: 'counting.idempotency',
+      version: 1,
+      fields: {},
+    }),
+  )
+  const found = (await remembered.list({ limit: 10 })).map(({ doc }) => doc)
+  expect(new Set(found.map(({ requestHash }) => requestHash)).size).toBe(2)
+  for (const { id, sealed } of found)
+    for (const key of ['k-1', 'k-2']) expect(() => unseal(deriveKey(Buffer.from(key), id), sealed)).toThrow()
+})
 
 describe('a key that has expired', () => {
   /** Sends a request, after which the service removes expired records. */

@@ -1,9 +1,9 @@
-import { createHash, hkdfSync } from 'node:crypto'
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
-import { type EncryptionKeys, firstInUse } from './encryption-keys.ts'
+import { type EncryptionKeys, firstInUse, type KeyInUse } from './encryption-keys.ts'
 import { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 
 /** The outcome of a request, complete enough to send the response again. */
@@ -37,17 +37,18 @@ type State = 'running' | 'done' | 'refused' | 'unknown'
 
 interface Remembered {
   id: string
+  /** HMAC of the request, with a key from ENCRYPTION_KEY and the idempotency key: it may contain a password. */
   requestHash: string
   state: State
   /** Seed of the ids that are made with the key. It changes when the key is used again after it expired. */
   generation: number
-  /** Id of the key of ENCRYPTION_KEY from which secrets of the generation are derived. */
+  /** Id of the key of ENCRYPTION_KEY from which the keys of the record and secrets of the generation are derived. */
   encryptionKey: string
   /** Fingerprint of this key. It identifies the key, which can get another id. */
   keyFingerprint: string
   startedAt: number
   expiresAt: number
-  /** The outcome, encrypted with the idempotency key, which is not stored: the store alone reveals no secrets. */
+  /** The outcome, encrypted with a key from ENCRYPTION_KEY and the idempotency key, neither of which is stored. */
   sealed: string | null
 }
 
@@ -104,23 +105,25 @@ export function idempotency(options: {
     }),
   )
   const secrets = derivedSecrets(options.encryptionKeys)
-  const { id: encryptionKey, fingerprint: keyFingerprint } = firstInUse(options.encryptionKeys)
-  const present = { encryptionKey, keyFingerprint }
+  const present = firstInUse(options.encryptionKeys)
 
   const forgetExpired = forgettingExpired(remembered)
 
   return {
     async run({ scope, key, request, credential }, handle) {
       const id = hashOf(`${scope}\n${key}`)
-      const requestHash = hashOf(request)
-      const sealingKey = deriveKey(Buffer.from(key), id)
+      const hashOfRequest = (record: KeyInUse) =>
+        createHmac('sha256', keyOfUse(secrets(record), 'request', key))
+          .update(request)
+          .digest('hex')
+      const sealingKey = (record: KeyInUse) => keyOfUse(secrets(record), 'outcome', `${id}/${key}`)
       const now = options.now().getTime()
       const known = await remembered.latest(id)
       const live = known?.doc && known.doc.expiresAt > now ? known.doc : undefined
-      if (live && live.state !== 'refused' && live.requestHash !== requestHash)
+      if (live && live.state !== 'refused' && live.requestHash !== hashOfRequest(keyOf(live)))
         throw new Refusal('idempotency-key-reused')
       if (live?.state === 'done' && live.sealed) {
-        const { credential: firstCredential, ...outcome } = unsealed(sealingKey, live.sealed)
+        const { credential: firstCredential, ...outcome } = unsealed(sealingKey(keyOf(live)), live.sealed)
         return { ...outcome, replayed: true, first: credential === firstCredential }
       }
       if (live?.state === 'running' && now - live.startedAt < ABANDONED_MS) throw inProgress()
@@ -128,14 +131,16 @@ export function idempotency(options: {
       const repeated = live !== undefined && live.state !== 'refused'
       const before = known?.revision ?? 0
       const revision = before + 1
+      const inUse = repeated ? keyOf(live) : present
       const running: Remembered = {
         id,
-        requestHash,
+        requestHash: hashOfRequest(inUse),
         state: 'running',
         // Revisions continue after removals until the tombstone is dropped, and then a new period has begun. So a new use
         // of a key never has an earlier generation. If the record is lost, a retry in the same period has the same one.
         generation: live?.generation ?? Math.floor(now / PERIOD_MS) * NUMBERS_OF_PERIOD + before,
-        ...(repeated ? keyOf(live) : present),
+        encryptionKey: inUse.id,
+        keyFingerprint: inUse.fingerprint,
         startedAt: now,
         expiresAt: now + KEPT_MS,
         sealed: null,
@@ -146,9 +151,9 @@ export function idempotency(options: {
       let first: boolean
       let outcome: Outcome
       try {
-        const seed = seedOf(secrets(running), `${id}/${running.generation}`, repeated)
+        const seed = seedOf(secrets(inUse), `${id}/${running.generation}`, repeated)
         outcome = await eventStore.watch(watched, () => handle(seed))
-        const sealed = seal(sealingKey, JSON.stringify({ ...outcome, credential } satisfies Sealed))
+        const sealed = seal(sealingKey(inUse), JSON.stringify({ ...outcome, credential } satisfies Sealed))
         // False if another request has taken over after ABANDONED_MS: then only the response to that one has the secrets.
         first = await remembered.put({ ...running, state: 'done', sealed }, revision + 1)
       } catch (error) {
@@ -163,8 +168,15 @@ export function idempotency(options: {
   }
 }
 
-/** The members of a record that name its key. */
-const keyOf = ({ encryptionKey, keyFingerprint }: Remembered) => ({ encryptionKey, keyFingerprint })
+/** The key of ENCRYPTION_KEY that a record was made with. */
+const keyOf = ({ encryptionKey, keyFingerprint }: Remembered): KeyInUse => ({
+  id: encryptionKey,
+  fingerprint: keyFingerprint,
+})
+
+/** A key of one use of an idempotency key: whoever lacks ENCRYPTION_KEY cannot find it by guessing idempotency keys. */
+const keyOfUse = (secret: Uint8Array, purpose: string, key: string) =>
+  deriveKey(Buffer.concat([secret, Buffer.from(key)]), `idempotency ${purpose}`)
 
 /** Removes expired records, a few at each call, and their tombstones from time to time. */
 function forgettingExpired(remembered: Collection<Remembered>): (now: number) => Promise<void> {
@@ -192,7 +204,7 @@ const unsealed = (key: Uint8Array, sealed: string) => JSON.parse(unseal(key, sea
 
 const inProgress = () => new Refusal('request-in-progress', { headers: { 'retry-after': '1' } })
 
-function seedOf(secret: () => Uint8Array, name: string, repeated: boolean): Seed {
+function seedOf(secret: Uint8Array, name: string, repeated: boolean): Seed {
   let made = 0
   const next = () => `${name}/${made++}`
   return {
@@ -200,22 +212,21 @@ function seedOf(secret: () => Uint8Array, name: string, repeated: boolean): Seed
     keyed: true,
     repeated,
     newId: () => uuidv5(next(), NAMESPACE),
-    secretBytes: length => Buffer.from(hkdfSync('sha256', secret(), Buffer.alloc(0), next(), length)),
+    secretBytes: length => Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), next(), length)),
   }
 }
 
 /**
- * Returns a function that returns the secret that the seed of a record is derived from. It throws Error when ENCRYPTION_KEY
- * lacks the key: a repeated request would otherwise be answered with another secret than the one that its first try stored.
+ * Returns a function that returns the secret of a key that a record was made with. It throws Error when ENCRYPTION_KEY lacks
+ * the key: a repeated request could be taken for another one, or be answered with another secret than its first try stored.
  */
-function derivedSecrets({ all }: EncryptionKeys): (record: Remembered) => () => Uint8Array {
+function derivedSecrets({ all }: EncryptionKeys): (record: KeyInUse) => Uint8Array {
   const secrets = new Map(all.map(({ bytes }) => [fingerprint(bytes), deriveKey(bytes, 'idempotency')]))
-  return ({ encryptionKey, keyFingerprint }) =>
-    () => {
-      const secret = secrets.get(keyFingerprint)
-      if (secret) return secret
-      throw new Error(
-        `ENCRYPTION_KEY lacks key ${encryptionKey} of the first try, from which the secret of a repeated request is derived`,
-      )
-    }
+  return ({ id, fingerprint }) => {
+    const secret = secrets.get(fingerprint)
+    if (secret) return secret
+    throw new Error(
+      `ENCRYPTION_KEY lacks key ${id}, with which the first try of a repeated request was recorded`,
+    )
+  }
 }
