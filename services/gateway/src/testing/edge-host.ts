@@ -9,7 +9,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { type Gateway, gateway } from '../app.ts'
-import { rateCounts } from '../rate-counts.ts'
 import { gatewaySettings, serverOptions } from '../settings.ts'
 
 export const grace: Principal = {
@@ -56,25 +55,17 @@ interface Called {
 export interface EdgeOptions {
   settings?: Record<string, string>
   basePath?: string
-  /** Folder of a bus that several gateways share. They then share their rate counters too. */
-  folder?: string
 }
 
 /** A gateway on an embedded bus, in front of three routes that respond with the name of the caller. */
-export async function hostEdge({
-  settings = {},
-  basePath = '',
-  folder: together,
-}: EdgeOptions = {}): Promise<EdgeHost> {
-  const folder = together ?? (await mkdtemp(join(tmpdir(), 'gantry-gateway-')))
+export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {}): Promise<EdgeHost> {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-gateway-'))
   const bus = sqliteBus({ path: join(folder, 'messages.db') })
   const log = pino({ level: 'silent' })
   const now = () => new Date()
   const read = gatewaySettings.parse(settings)
   const metrics = new Registry()
-  // Longer than a busy machine delays the bus: a gateway to which nothing is delivered counts for itself.
-  const counts = together && rateCounts({ bus, now, deliveryMs: 60_000 })
-  const edge = gateway({ bus, now, metrics, ...(counts && { counts }) }, read)
+  const edge = gateway({ bus, now, metrics }, read)
   const app = httpServer({
     basePath,
     log,
@@ -117,7 +108,7 @@ export async function hostEdge({
       await app.close()
       await edge.stop()
       await bus.close()
-      if (!together) await rm(folder, { recursive: true })
+      await rm(folder, { recursive: true })
     },
   }
 }

@@ -2,13 +2,14 @@ import { join } from 'node:path'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type DeliveryCommand, deliveryDecider, type Outcome } from './delivery.decide.ts'
-import { projectDelivery } from './delivery.projection.ts'
+import { dueAt, projectDelivery, queueOf } from './delivery.projection.ts'
 import {
   blockerAfter,
   blocksLater,
   type DeliveryEvent,
   type DeliveryState,
   type OrderPosition,
+  type Pending,
 } from './delivery.ts'
 
 testFrozenStreams({
@@ -300,6 +301,23 @@ describe('a test', () => {
   test('is sent again when its attempt was lost', () => {
     on(UNDER_WAY, later(20, start)).then(lost(1, 20), started(2, 'TEST', 20))
   })
+})
+
+test('a pending delivery is queued by its next attempt; a running one at the time when it counts as lost', () => {
+  const recovered: DeliveryEvent = {
+    type: 'DeliveryCreated',
+    data: { ...fields, createdAt: NOW, recovery: 'r' },
+  }
+  const queued = [CREATED, [recovered], FIRST_UNDER_WAY, RETRYING].map(history => {
+    const state = given(...history).state as Pending
+    return [queueOf(state).kind, dueAt(state)]
+  })
+  expect(queued).toEqual([
+    ['first', NOW],
+    ['retry', NOW],
+    ['retry', at(20)],
+    ['retry', at(10)],
+  ])
 })
 
 describe('the record of a delivery', () => {

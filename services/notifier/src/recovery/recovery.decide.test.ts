@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
-import { describe, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
 import { projectRecovery } from './recovery.projection.ts'
 import type { RecoveryEvent } from './recovery.ts'
@@ -81,6 +81,8 @@ describe('a recovery', () => {
     given(requested({ through: 10 }))
       .when(advance(10, 10))
       .then(advanced(10), completed)
+    const { state } = given(requested({ through: 10 }), advanced(10), completed)
+    expect(projectRecovery(fields.id, { state, revision: 2 }, [])).toMatchObject([{ doc: { progress: 1 } }])
   })
   test('can be cancelled only while it runs', () => {
     given(requested()).when(cancel).then(cancelled())
