@@ -44,7 +44,7 @@ export function auditor(dependencies: Instrumented, metadata: (actor?: string) =
   const ring = keysOf('audit', dependencies, metadata)
   const rotation = rotationOf('audit', { keys: ring, periodMs: 0, metadata, rotated: async () => {}, log })
   const keys = auditKeys(ring)
-  const closing = { eventStore, readModels, projector, keys, now, newId, log }
+  const closing = { eventStore, readModels, projector, keys, now, newId, log, metrics: process.metrics }
   return {
     projector,
     keys,

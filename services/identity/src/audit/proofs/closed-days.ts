@@ -12,6 +12,7 @@ import {
 } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
+import { Gauge, type Registry } from 'prom-client'
 import { chainIn } from '../log/chain.ts'
 import { DAY_CLOSED, DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
 import { type AuditDay, auditDays, auditLog } from '../log/log.projection.ts'
@@ -25,6 +26,7 @@ export interface ClosedDaysOptions {
   now(): Date
   newId(): string
   log: Log
+  metrics: Registry
 }
 
 const DAY_MS = 86_400_000
@@ -34,6 +36,8 @@ const POLL_MS = 1_000
 const CATCH_UP_MS = 10_000
 /** Days that are signed in one append. */
 const MOST_DAYS = 100
+/** Time between two comparisons of the audit log with the last signed root. */
+const COMPARE_MS = 60_000
 /** Time between two reports that a signed root is not that of the audit log. */
 const REPORT_MS = 3_600_000
 
@@ -43,19 +47,24 @@ const dayAfter = (day: string) => dayOf(Date.parse(day) + DAY_MS)
 const pointOf = ({ number, position, chainHash }: ChainPoint): ChainPoint => ({ number, position, chainHash })
 
 /**
- * Signs the root of each UTC day of recording after the day has ended, and of all days that were missed. Every replica does
+ * Signs the root of each UTC day of recording after the day has ended, and of all days that were missed. Compares the audit
+ * log with the last signed root once a minute. Every replica does
  * so, and only one append of a day succeeds. A root covers the records after the previous root up to the last one of its
  * day that is known then. A record that an append of a slow clock adds later belongs to the next root.
  */
 export function startClosingDays(options: ClosedDaysOptions): Worker {
   const { now, log } = options
+  const compared = chainGauge(options.metrics)
   let closed = ''
+  let comparedAt = Number.NEGATIVE_INFINITY
   let reportedAt = Number.NEGATIVE_INFINITY
   return supervise('identity.audit-days', log, async signal => {
     while (!signal.aborted) {
       const yesterday = dayOf(now().getTime() - SETTLE_MS - DAY_MS)
-      if (closed < yesterday) {
+      if (closed < yesterday || performance.now() - comparedAt > COMPARE_MS) {
         const result = await closeDays(options, yesterday)
+        comparedAt = performance.now()
+        compared(result !== 'differs')
         if (result === 'closed') closed = yesterday
         if (result === 'differs' && performance.now() - reportedAt > REPORT_MS) {
           reportedAt = performance.now()
@@ -68,6 +77,19 @@ export function startClosingDays(options: ClosedDaysOptions): Worker {
       await sleep(POLL_MS, { signal })
     }
   })
+}
+
+/** The gauge is absent until the first comparison, so that a start raises no alert. */
+function chainGauge(registry: Registry): (valid: boolean) => void {
+  let gauge: Gauge | undefined
+  return valid => {
+    gauge ??= new Gauge({
+      name: 'gantry_audit_chain_valid',
+      help: '1 while the audit log leads to its last signed root, 0 when it differs; absent until the first comparison',
+      registers: [registry],
+    })
+    gauge.set(valid ? 1 : 0)
+  }
 }
 
 /**

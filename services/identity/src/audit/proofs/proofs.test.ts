@@ -86,6 +86,8 @@ async function change() {
   const id = crypto.randomUUID()
   await eventStore.append(`api-${happened++}`, [{ id, type: 'ApiCreated', data: {}, metadata }], NO_STREAM)
 }
+const chainValid = ({ dependencies }: Awaited<ReturnType<typeof start>>['host']) =>
+  dependencies.process.metrics.getSingleMetricAsString('gantry_audit_chain_valid')
 const signedDays = async () => (await eventStore.readStream(DAY_ROOT_STREAM)).map(event => rootIn(event).root)
 const days = (roots: readonly Pick<DayRoot, 'day' | 'count'>[]) =>
   roots.map(({ day, count }) => `${day} ${count}`)
@@ -119,18 +121,20 @@ test('each day is signed once after its end, whatever the number of replicas, an
 })
 
 test('an audit log from which a record was removed is not signed, and the roots before are shown as invalid', async () => {
-  const { stop } = await start()
+  const { host: signing, stop } = await start()
   await change()
   clock += 4 * HOUR
   await vi.waitFor(async () => expect(await signedDays()).toHaveLength(1))
+  expect(await chainValid(signing)).toMatch(/ 1$/m)
   await stop()
   await eventStore.remove(`api-${happened - 1}`, 0)
   await readModels.close()
   await rm(join(folder, 'read-models.db'))
   readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
   clock += 24 * HOUR
-  const { proofs, lines } = await start()
+  const { host, proofs, lines } = await start()
   await vi.waitFor(() => expect(lines.join()).toContain('no day is signed until it is restored'))
+  expect(await chainValid(host)).toMatch(/ 0$/m)
   await vi.waitFor(async () => expect((await proofs()).content).toMatchObject([{ valid: false }]))
   expect(await signedDays()).toHaveLength(1)
 })
