@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -144,26 +144,6 @@ describe('read models in a file', () => {
 
   const counter = (number: number, n = number): Counter => ({ id: `c${n}`, number, batch: `batch-${number}` })
   const write = (doc: Counter, revision: number) => ({ collection: counters, id: doc.id, doc, revision })
-
-  it('survive a restart, with tombstones, checkpoints and leases', async () => {
-    const before = sqliteReadModels({ path })
-    await before.write([write(counter(1), 3), write(counter(2), 0)], { name: 'p', position: '7' })
-    await before.collection(counters).remove('c2', 5)
-    const lease = await before.leases.acquire('p', 'a', 60_000)
-    await before.close()
-
-    const after = sqliteReadModels({ path })
-    const collection = after.collection(counters)
-    expect(await collection.find({ text: ['batch'], limit: 10 })).toEqual({
-      items: [{ doc: counter(1), revision: 3 }],
-      total: 1,
-    })
-    expect(await collection.put(counter(2), 5)).toBe(false)
-    expect(await after.checkpoints.get('p')).toBe('7')
-    expect(await after.leases.acquire('p', 'b', 60_000)).toBeUndefined()
-    expect(await after.leases.acquire('p', 'a', 60_000)).toEqual(lease)
-    await after.close()
-  })
 
   it('refuse a write when the process was paused between the call and its execution', async () => {
     const readModels = sqliteReadModels({ path })
@@ -507,6 +487,35 @@ describe('read models in a file', () => {
     expect((await readModels.collection(counters).list({ limit: 10 })).map(({ doc }) => doc.id)).toEqual([
       'c2',
     ])
+    await readModels.close()
+  })
+
+  it('purge names of removed documents from the index in the file, with their trigrams', async () => {
+    const people = defineCollection<{ id: string; name: string }>({
+      name: 'test.people',
+      version: 1,
+      fields: { name: 'string' },
+      text: ['name'],
+      listedBy: 'name',
+    })
+    const readModels = sqliteReadModels({ path, inMemoryBelow: 1 })
+    const collection = readModels.collection(people)
+    for (const [id, name] of Object.entries({ a: 'Ada', b: 'Zebedee Quux', c: 'Grace' }))
+      await collection.put({ id, name }, 0)
+    expect(await collection.count({ text: ['quux'] })).toBe(1)
+    await collection.remove('b', 1)
+    await readModels.purge()
+    expect(await collection.count({ text: ['quux'] })).toBe(0)
+    expect(await collection.count({ text: ['grace'] })).toBe(1)
+    expect((await readFile(path, 'latin1')).toLowerCase()).not.toContain('zebedee')
+    const file = new DatabaseSync(path)
+    const [{ number } = { number: 0 }] = file.prepare('SELECT number FROM indexes').all() as {
+      number: number
+    }[]
+    file.exec(`CREATE VIRTUAL TABLE temp.terms USING fts5vocab (main, index_${number}_texts, row)`)
+    const terms = file.prepare("SELECT term FROM temp.terms WHERE term IN ('zeb', 'quu', 'gra')").all()
+    file.close()
+    expect(terms).toEqual([{ term: 'gra' }])
     await readModels.close()
   })
 

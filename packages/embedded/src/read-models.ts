@@ -99,8 +99,11 @@ export function sqliteReadModelStore({
       await write(() => table.clear())
     },
     discard: definition => collections.discard(definition),
-    // The write-ahead log has earlier content of pages.
-    purge: async () => read(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+    async purge() {
+      await collections.purgeIndexes()
+      // The write-ahead log has earlier content of pages.
+      read(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+    },
     ping: async () => void read(() => one.get()),
     time: async () => read(() => new Date(hostTime())),
     close: async () => file.close(),

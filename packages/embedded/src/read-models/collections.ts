@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/read-models'
 import { type ChoiceOfLists, type ChoiceOptions, chooseLists } from './choice-of-lists.ts'
 import { type DocumentTable, discarding, documentTable, storedName } from './document-table.ts'
-import { discardIndexes } from './index-tables.ts'
+import { discardIndexes, purgingIndexes } from './index-tables.ts'
 import type { FileAccess } from './lists.ts'
 import type { ReadModelsFile } from './read-models-file.ts'
 import { sqliteCollection } from './sqlite-collection.ts'
@@ -70,6 +70,13 @@ export class Collections {
     this.#tables.delete(keyOf(collection))
     for (const piece of [discardIndexes(db, collection), read(() => discarding(db, collection))])
       while (await write(piece)) await setImmediate()
+  }
+
+  /** Deletes what indexes still have of replaced and removed documents, in pieces. */
+  async purgeIndexes(): Promise<void> {
+    const { db, read, write } = this.#file
+    const piece = read(() => purgingIndexes(db))
+    while (await write(piece)) await setImmediate()
   }
 
   /** @returns a function that stores the documents, in the transaction of the caller */

@@ -105,6 +105,43 @@ function forgetIndex(db: DatabaseSync, number: number) {
   db.prepare('DELETE FROM indexes WHERE number = ?').run(number)
 }
 
+/** Pages that one step of a merge of trigrams writes: some milliseconds. */
+const MERGED_PAGES = 500
+
+/**
+ * Deletes what the indexes still have of replaced and removed documents: marked rows, and trigrams, which FTS5 drops when it
+ * merges them. @returns a function that does a part of it; it returns whether there is more
+ */
+export function purgingIndexes(db: DatabaseSync): () => boolean {
+  const numbers = db
+    .prepare('SELECT number FROM indexes')
+    .all()
+    .map(({ number }) => number as number)
+  const isTable = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?")
+  const changes = db.prepare('SELECT total_changes() AS number')
+  let merging: string | undefined
+  const merge = (texts: string, pages: number) => {
+    const before = Number(changes.get()?.number)
+    db.exec(`INSERT INTO ${texts} (${texts}, rank) VALUES ('merge', ${pages})`)
+    // FTS5 reports fewer than two changes when nothing is left to merge.
+    merging = Number(changes.get()?.number) - before < 2 ? undefined : texts
+  }
+  return () => {
+    if (merging !== undefined) {
+      merge(merging, MERGED_PAGES)
+      return true
+    }
+    const number = numbers.pop()
+    if (number === undefined) return false
+    const [rows, texts] = [`index_${number}_rows`, `index_${number}_texts`]
+    const { changes: deleted } = db.prepare(`DELETE FROM ${rows} WHERE gone IS NOT NULL`).run()
+    db.prepare('UPDATE indexes SET purged = cursor WHERE number = ?').run(number)
+    // A negative number begins to merge everything into one.
+    if (Number(deleted) > 0 && isTable.get(texts)) merge(texts, -MERGED_PAGES)
+    return true
+  }
+}
+
 const PARTS = ['rows', 'items', 'texts'] as const
 
 /** Deletes the indexes of a collection. @returns a function that deletes one; it returns whether there is more */
