@@ -10,7 +10,9 @@ export {
   type JsonObject,
   type NewEvent,
   type Position,
+  parsedText,
   type RecordedEvent,
+  recordedEvent,
   START,
 } from './event.ts'
 export {
@@ -57,6 +59,5 @@ export { LOG_POSITION, type Publication, type RelayOptions, startRelay } from '.
 export { type ReservationOptions, type Reservations, reservations } from './reservation.ts'
 export { type EventSchemas, newest, type Upcaster, upcast } from './schema.ts'
 export type { SnapshotOptions, SnapshotSchema } from './snapshots.ts'
-export { parsedText, recordedEvent, type StoredEvent } from './stored-event.ts'
 export { streamCategory, streamId, streamName } from './stream-name.ts'
 export { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'

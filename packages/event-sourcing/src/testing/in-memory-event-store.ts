@@ -1,5 +1,5 @@
 import type { NewEvent, Position, RecordedEvent } from '../event.ts'
-import { START } from '../event.ts'
+import { recordedEvent, START } from '../event.ts'
 import {
   type Appended,
   AppendTooLarge,
@@ -13,7 +13,6 @@ import {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from '../event-store.ts'
-import { recordedEvent } from '../stored-event.ts'
 
 export interface InMemoryLog {
   /** Opens another connection to the log. */
