@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { Projector } from '@gantry/event-sourcing'
+import { Projector, type Publication } from '@gantry/event-sourcing'
 import {
   instrumented,
   ownMetadata,
@@ -128,11 +128,7 @@ export function identityService(
       exports.routes(route)
       publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },
-    publication: {
-      streamPrefixes: ['user-'],
-      publicEvents: event => resourceMessages('identity', event),
-      subjects: [subjects.events('identity', '*')],
-    },
+    publication,
     workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
     responders: respondersOf({ authenticate, user, ...shown, rotations, eventStore, reseal, retire }),
     drain: uses.recorded,
@@ -145,6 +141,12 @@ export function identityService(
     rotateSigningKey: () =>
       rotation.rotate({ id: newId(), by: 'identity', compromised: false, ring: 'login' }),
   }
+}
+
+const publication: Publication = {
+  streamPrefixes: ['user-'],
+  publicEvents: event => resourceMessages('identity', event),
+  subjects: [subjects.events('identity', '*')],
 }
 
 /** The read models that routes query. */
