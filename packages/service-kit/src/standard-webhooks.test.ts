@@ -19,14 +19,6 @@ describe('a signature', () => {
     })
   })
 
-  test.for(['{}', '{"größe":"\u{1f680}"}', '{"a":"\\u0000"}', ' {"space": 1}\n', ''])(
-    'of %j is accepted by the official library',
-    body => {
-      const headers = signedHeaders(ID, now(), Buffer.from(body), [KEY])
-      expect(() => new Webhook(SECRET).verify(body, headers, { jsonParse: false })).not.toThrow()
-    },
-  )
-
   test('is made with each secret during a rotation, and each verifies', () => {
     const next = Buffer.alloc(24, 3)
     const headers = signedHeaders(ID, now(), Buffer.from('{}'), [next, KEY])

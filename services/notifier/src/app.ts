@@ -45,7 +45,7 @@ import { Webhooks } from './webhook/webhooks.ts'
 const PREFETCHED = 32
 
 /** The read models of the notifier, without the periods of webhooks. */
-export const PROJECTED = {
+const PROJECTED = {
   name: 'notifier.projector',
   collections: [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers],
 }

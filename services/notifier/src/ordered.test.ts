@@ -1,6 +1,5 @@
 import { type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
 import type { Dependencies } from '@gantry/service-kit'
-import fc from 'fast-check'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { NEVER_OPEN, type Notifier, openNotifier, openReplica, uuid } from './testing/notifier-host.ts'
 import { type Arrival, delayedReply, eventOf, openReceiver, type Receiver } from './testing/receiver.ts'
@@ -131,16 +130,6 @@ const story = async (host: Notifier, choices: number[]) => {
   return counts
 }
 const MANY_RETRIES = { WEBHOOK_RETRY_SCHEDULE: Array(100).fill('5ms').join() }
-
-test('a flaky receiver gets no event before it has accepted the previous one of the resource', async () => {
-  const host = await openNotifier(MANY_RETRIES, { breaker: NEVER_OPEN })
-  await ordered(host)
-  const luck = fc.sample(fc.integer({ min: 1, max: 10 }), 200).values()
-  const { acknowledged, early } = watch(() => (luck.next().value ?? 10) > 4)
-  const counts = await story(host, fc.sample(fc.nat(2), 40))
-  await vi.waitFor(() => expect(acknowledged).toEqual(counts))
-  expect(early).toEqual([])
-})
 
 test('an unavailable store does not change the order', async () => {
   let refusals = 0

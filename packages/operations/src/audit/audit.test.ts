@@ -211,13 +211,6 @@ test('audit export continues after a refusal for a while and after a response th
   expect(printed).toMatch(/503 .*trying again in .*ended before the export; trying again in/s)
 })
 
-test('an export that cannot be written says so', async () => {
-  const closed = await exportFile(join(folder, 'closed'), 'ndjson')
-  await closed.close()
-  await expect(closed.append(Buffer.from('a'))).rejects.toThrow(/^cannot write .*closed: /)
-  await expect(closed.append(Buffer.from('a'))).rejects.toThrow(CommandFailed)
-})
-
 test.each(['', 'a b', 'a --format xml', 'a --after x', 'a --from noon', 'a --since 2026'])(
   'audit export %s is answered with the usage',
   async args => {

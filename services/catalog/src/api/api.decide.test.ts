@@ -68,16 +68,6 @@ describe('an API', () => {
       .thenRefused('precondition-failed')
     given(created, deleted).when(restore).thenRefused('api-not-found')
   })
-  test('that is restored has a change with the time of the restored state', () => {
-    const { state } = given(created)
-    const restore: ApiCommand = { type: 'RestoreApi', metadata, at: NOW, fields: { ...input, owner } }
-    const restored: ApiEvent = { type: 'ApiUpdated', data: { ...input, owner, updatedAt: NOW } }
-    expect(apiDecider.describe?.(state, restored, state, restore)).toMatchObject({
-      action: 'API_UPDATED',
-      restoredTo: NOW,
-    })
-    expect(apiDecider.describe?.(state, restored, state)).not.toHaveProperty('restoredTo')
-  })
   test('refuses an update or deletion made from an older revision', () => {
     given(created, version)
       .when({ type: 'UpdateApi', metadata, input: { ...input, name: 'b' }, ifMatch: [7] })
