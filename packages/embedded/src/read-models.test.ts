@@ -355,7 +355,8 @@ describe('read models in a file', () => {
       tools: n % 1_000 === 0 ? ['crane'] : [],
     })
     const stores = [0, 100_000].map((inMemoryBelow, n) => {
-      const readModels = sqliteReadModels({ path: join(folder, `shifts-${n}.db`), inMemoryBelow })
+      const path = join(folder, `shifts-${n}.db`)
+      const readModels = sqliteReadModels({ path, inMemoryBelow, indexWaitMs: 60_000 })
       return { readModels, collection: readModels.collection(shifts) }
     })
     const at = (time: number, where = {}, text: string[] = []): Query => ({
