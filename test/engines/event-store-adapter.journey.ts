@@ -107,17 +107,6 @@ describe('a removed stream', () => {
     await operator.setStreamMetadata('order-1', {}, { credentials })
     expect((await eventStore.readStream('order-1')).map(event => event.data)).toEqual([{ number: 1 }])
   })
-
-  it('is read with its new events once they are acknowledged, also after an append that is repeated', async () => {
-    for (let number = 1; number <= 3; number++) {
-      const stream = `order-${number}`
-      await eventStore.append(stream, [placed(1)], NO_STREAM)
-      await eventStore.remove(stream, 0)
-      const event = placed(2)
-      const { revision } = await eventStore.append(stream, [event], NO_STREAM)
-      expect(await eventStore.readLast(stream)).toMatchObject({ id: event.id, revision })
-    }
-  })
 })
 
 describe.skipIf(command)('an append that is repeated while it is under way', { meta: { skipped } }, () => {
