@@ -18,9 +18,12 @@ export interface EnteredFiles {
 
 /** A file counts if every round enters it, so that work which happens to coincide does not count. */
 const ROUNDS = 12
-/** What each append wakes beside both ways: the projectors of all services, and what renews leases and measures. */
+/**
+ * What each append wakes beside both ways: the projectors of all services, what renews leases and measures, and what looks
+ * for the next attempts.
+ */
 const BESIDE =
-  /^services\/identity\/|^packages\/audit-proofs\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|responders|broadcasts|host-clock|service-parts)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/resources\.ts$/
+  /^services\/identity\/|^packages\/audit-proofs\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|responders|broadcasts|host-clock|service-parts)\.ts$|\/dispatch\/(scheduler|due-index|ordering)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/resources\.ts$/
 /** What an append wakes beside the request: the relay and, with its messages, other services. */
 const WOKEN =
   /^services\/(notifier|media)\/|^packages\/messaging\/|\/bus[./]|\/(public-events|subjects)\.ts$|\/(relay|reactor|replay)\.ts$/
