@@ -18,7 +18,7 @@ const rename = (id: string, displayName: string) =>
 /** Runs `npm run quarantine`. */
 const quarantine = (...args: string[]) => runCommand(['quarantine', ...args], { DATA_DIR: folder })
 
-/** Appends an event that no release can fold, like a damaged log, while the service is stopped. */
+/** Appends an event that is none of a service, or of a later release, while the service is stopped. */
 async function damage(stream: string, type: string, data: object): Promise<void> {
   const eventStore = sqliteEventStore({ path: join(folder, 'events.db'), exclusive: true })
   const revision = (await eventStore.readStream(stream)).length - 1
@@ -41,7 +41,7 @@ beforeAll(async () => {
   broken = await createApi(service, 'broken')
   healthy = await createApi(service, 'healthy')
   await service.stop()
-  // The data of the first event cannot be read. The type of the second one is from a later release.
+  // The data of the first event are no object. The type of the second one is from a later release.
   await damage(`api-${broken}`, 'ProductJoined', null as unknown as object)
   await damage(`api-${healthy}`, 'ApiArchived', { archivedAt: '2026-11-21T10:00:00.000Z' })
   service = await startServiceProcess(folder)
@@ -96,7 +96,7 @@ test('a rebuild by a release that does not know all events fails, and the read m
 
 const expectListed = async () => {
   const { code, output } = await quarantine('list')
-  const first = `^api-${broken}  QUARANTINED  catalog.projector\n  event 1 ProductJoined at position \\d+: TypeError: .+$`
+  const first = `^api-${broken}  QUARANTINED  catalog.projector\n  event 1 ProductJoined at position \\d+: Error: its data are no JSON object$`
   const second = `^api-${healthy}  INCOMPLETE  catalog.projector\n  event \\d .*unknown to this release: ApiArchived@1$`
   for (const lines of [first, second]) expect(output).toMatch(new RegExp(lines, 'm'))
   expect(output).toMatch(/^1 quarantined, 1 incomplete$/m)

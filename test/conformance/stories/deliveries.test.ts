@@ -99,10 +99,12 @@ describe.concurrent('the health of a webhook', () => {
       circuit: 'CLOSED',
     })
     ;(await admin.get(path, {}, { headers: { 'if-none-match': before ?? '' } })).is(200)
-    expect(await eventually(() => findListed<Webhook>('/webhooks', webhook.id))).toMatchObject({
-      health: { attempts: 3, consecutiveFailures: 2 },
-      oldSecretValidUntil: null,
-    })
+    await eventually(async () =>
+      expect(await findListed<Webhook>('/webhooks', webhook.id)).toMatchObject({
+        health: { attempts: 3, consecutiveFailures: 2 },
+        oldSecretValidUntil: null,
+      }),
+    )
     await changeWebhook(webhook, { url: `${inbox.url}/corrected` })
     expect(await read()).toMatchObject(none)
     const at = new Date().toISOString()
