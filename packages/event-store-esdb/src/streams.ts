@@ -26,6 +26,14 @@ const NOTHING = new Uint8Array()
 const VISIBLE_POLL_MS = 2
 const VISIBLE_MS = 500
 
+/** Reads until there are events, for a limited time. */
+async function seen(read: () => Promise<RecordedEvent[]>, forMs: number): Promise<RecordedEvent[]> {
+  for (const startedAt = performance.now(); ; await setTimeout(VISIBLE_POLL_MS)) {
+    const events = await read()
+    if (events.length > 0 || performance.now() - startedAt > forMs) return events
+  }
+}
+
 /** Reads, appends to and removes streams. The errors are those of the client. */
 export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshotsOn>, timeoutMs: number) {
   const readStream = async (stream: string, options: ReadStreamOptions): Promise<RecordedEvent[]> => {
@@ -54,7 +62,10 @@ export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshots
       const { nextExpectedRevision, position } = await server.append(stream, events, expected, timeoutMs)
       if (!position) throw new Error('the server does not return the position of the events')
       const revision = Number(nextExpectedRevision)
-      if (revision !== expected + events.length) await visible(stream, revision)
+      const continued = () => readStream(stream, { fromRevision: BigInt(revision), maxCount: 1 })
+      // The stream was removed before: the server undeletes it some milliseconds after it has acknowledged the events.
+      if (revision !== expected + events.length && (await seen(continued, timeoutMs)).length === 0)
+        throw new NoResponse(`revision ${revision} cannot be read within ${timeoutMs} ms`)
       return { revision, position: encode(position) }
     } catch (error) {
       const mayRepeat = error instanceof WrongExpectedVersionError && expected === NO_STREAM
@@ -65,30 +76,12 @@ export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshots
   }
 
   /**
-   * Resolves when readers see the event of a removed stream that continues: the server undeletes the stream some milliseconds
-   * after it has acknowledged the events.
-   * @throws NoResponse after the timeout
-   */
-  const visible = async (stream: string, revision: number): Promise<void> => {
-    for (const startedAt = performance.now(); ; await setTimeout(VISIBLE_POLL_MS)) {
-      const [last] = await readStream(stream, { fromRevision: BigInt(revision), maxCount: 1 })
-      if (last) return
-      if (performance.now() - startedAt > timeoutMs)
-        throw new NoResponse(`revision ${revision} cannot be read within ${timeoutMs} ms`)
-    }
-  }
-
-  /**
    * The result of an earlier append that continued a removed stream with exactly these events. For NO_STREAM the server only
    * looks for a repetition at revision 0, and such a stream begins later.
    */
   const earlierAppend = async (stream: string, events: EventData[]): Promise<Appended | undefined> => {
-    let begun: RecordedEvent[] = []
     // The server has found events in the stream, which readers may see a moment later.
-    for (const startedAt = performance.now(); begun.length === 0; await setTimeout(VISIBLE_POLL_MS)) {
-      begun = await readStream(stream, { maxCount: events.length })
-      if (performance.now() - startedAt > VISIBLE_MS) break
-    }
+    const begun = await seen(() => readStream(stream, { maxCount: events.length }), VISIBLE_MS)
     const last = begun.at(-1)
     if (!last || events.some(({ id }, index) => begun[index]?.id !== id)) return undefined
     return { revision: last.revision, position: last.position }
