@@ -105,10 +105,13 @@ test('the login works with the keyboard alone and opens the address, whose filte
 
 test('the login opens pages of the console only, and at once for a session that exists', async ({ page }) => {
   for (const next of ['https://example.com', '//example.com', '/\\example.com']) {
-    await signInByForm(page, `/login?next=${encodeURIComponent(next)}`)
-    expect(new URL(page.url()).origin).toBe(new URL(url).origin)
-    await page.evaluate(() => sessionStorage.clear())
+    // Each tab has its own session.
+    const tab = await page.context().newPage()
+    await signInByForm(tab, `/login?next=${encodeURIComponent(next)}`)
+    expect(new URL(tab.url()).origin).toBe(new URL(url).origin)
+    await tab.close()
   }
+  await signInByForm(page)
   await open(page, '/login?next=%2Fwebhooks')
   await heading(page, 'Webhooks').waitFor()
 })
