@@ -221,21 +221,6 @@ describe('a document of an incomplete state', () => {
   })
 })
 
-test('an event that is none of a service quarantines only its stream, with its position and the reason', async () => {
-  const one = release()
-  await one.run('a', add('v1', 1))
-  const foreign = { ...event('ItemAdded', { item: 'v2' }), metadata: {} } as unknown as NewEvent
-  const { position } = await stores.eventStore.append('list-a', [foreign], 0)
-  const projector = one.start()
-  await reachedHead(projector)
-  await ready(projector)
-  await one.run('b', add('w1', 1))
-  expect(await documents()).toEqual({ v1: 1, w1: 1 })
-  const reason = 'Error: its metadata name no actor'
-  expect(await heldNow()).toMatchObject([{ id: 'list-a', status: 'QUARANTINED', position, reason }])
-  await expect(one.run('a', add('v3'))).rejects.toMatchObject({ code: 'stream-quarantined' })
-})
-
 describe('an event that throws while it is folded', () => {
   test('quarantines only its stream: documents stay, commands are refused, other streams continue', async () => {
     const healthy = release()
