@@ -52,34 +52,6 @@ function tested() {
 }
 
 describe('the count of tests', () => {
-  test('adds up the workspaces and counts a file that cannot be loaded or has no test as one failure', () => {
-    expect(countTests(tested())).toEqual({
-      passed: 2,
-      failed: 4,
-      skipped: 4,
-      failures: [
-        'packages/ledger/src/book.test.ts: story 2',
-        'packages/ledger/journeys/far.journey.ts: story 1 (Error: no ink)',
-        'packages/ledger/journeys/empty.journey.ts: defines no test',
-        'services/catalog/src/api.test.ts: could not be run',
-      ],
-      reasons: new Map([
-        ['packages/ledger/src/book.test.ts: no reason is given', 1],
-        ['packages/ledger/src/page.test.ts: no reason is given', 1],
-        ['packages/ledger/journeys/far.journey.ts: needs ink', 2],
-      ]),
-      engines: new Map([['packages/ledger/journeys/far.journey.ts', new Set(['a real press'])]]),
-      slow: [
-        { path: 'packages/ledger/journeys/far.journey.ts', seconds: 3 },
-        { path: 'packages/ledger/src/book.test.ts', seconds: 0.5 },
-        { path: 'packages/ledger/src/page.test.ts', seconds: 0.5 },
-        { path: 'packages/ledger/journeys/empty.journey.ts', seconds: 0.5 },
-        { path: 'services/catalog/src/api.test.ts', seconds: 0.5 },
-      ],
-      silent: ['test/journeys'],
-    })
-  })
-
   test('names slow, failed, skipped and missing tests', () => {
     expect(describeCount(countTests(tested(), ['test']), { succeeded: false, all: true })).toEqual([
       'SLOW 0.5 s packages/ledger/src/book.test.ts',

@@ -1,5 +1,6 @@
 import { subjects } from '@gantry/contracts'
 import type { Bus, StoredMessage } from '@gantry/messaging'
+import type { Running } from './recovery.ts'
 
 /** Maximum time by which the clocks of publishers may be ahead of the clock of the bus. */
 const AHEAD_MS = 300_000
@@ -33,4 +34,38 @@ async function firstAfter(bus: Bus, after: number): Promise<StoredMessage | unde
   } finally {
     enough.abort()
   }
+}
+
+/** A place on a bus that was lost and that relays have filled again. */
+export interface Moved {
+  /** Sequence after which events are missing. */
+  position: number
+  moved: { through: number; throughId: string }
+}
+
+/**
+ * Finds where a recovery continues when the bus was lost: after the last event that it handled, or from its time.
+ * @returns 'same' for the bus that it began on, 'incomplete' until relays have published its last event again
+ */
+export async function placeOf(bus: Bus, recovery: Running): Promise<Moved | 'same' | 'incomplete'> {
+  const { through, throughId, last, from } = recovery
+  if (throughId === null || (await bus.removedThrough([subjects.allEvents])) >= through) return 'same'
+  const end = await firstAfter(bus, through - 1)
+  if (end?.sequence === through && end.id === throughId) return 'same'
+  const newest = await bus.last([subjects.allEvents])
+  let position: number | undefined
+  let isComplete = false
+  const { signal } = new AbortController()
+  for await (const { id, sequence } of bus.read({
+    subjects: [subjects.allEvents],
+    after: 0,
+    live: false,
+    signal,
+  })) {
+    if (id === last) position = sequence
+    isComplete ||= id === throughId
+  }
+  if (!newest || !isComplete) return 'incomplete'
+  const moved = { through: newest.sequence, throughId: newest.id }
+  return { position: position ?? (await sequenceBefore(bus, from)), moved }
 }

@@ -13,6 +13,7 @@ import { bodiesOf } from '../delivery/body.ts'
 import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
+import { placeOf } from './bus-position.ts'
 import type { Recoveries } from './recoveries.ts'
 import type { Running } from './recovery.ts'
 
@@ -118,6 +119,14 @@ function advancing(options: RecovererOptions) {
     if (!target.active) return
     if ((await deliveries.countPendingOf(target.id)) >= BACKLOG) return
 
+    const place = await placeOf(bus, state)
+    if (place === 'incomplete') return
+    if (place !== 'same') {
+      log.warn({ recovery: id }, 'the bus was lost: a recovery continues on the new one')
+      const moved = { after: state.position, examined: 0, recovered: 0, ...place }
+      return void (await recoveries.issue(id, { type: 'AdvanceRecovery', ...moved }))
+    }
+
     const { found, position } = await nextBatch(state, target, { bus, log, signal })
     let recovered = 0
     for (const event of found) {
@@ -125,7 +134,8 @@ function advancing(options: RecovererOptions) {
       if (await recover(target, event, id).catch(refusedForSize).catch(pastQuarantine(log))) recovered++
     }
     if (signal.aborted) return
-    const progress = { after: state.position, position, examined: found.length, recovered }
+    const last = found.at(-1)?.id
+    const progress = { after: state.position, position, examined: found.length, recovered, last }
     await recoveries.issue(id, { type: 'AdvanceRecovery', ...progress })
   }
 }

@@ -23,6 +23,7 @@ export type RecoveryCommand =
       /** Sequences on the bus: the events lie after `after`, up to and including `through`. */
       after: number
       through: number
+      throughId: string | null
     } & Commanded)
   /** The events after `after` and up to `position` are handled. */
   | ({
@@ -31,6 +32,8 @@ export type RecoveryCommand =
       position: number
       examined: number
       recovered: number
+      last?: string | undefined
+      moved?: { through: number; throughId: string }
     } & Commanded)
   | ({ type: 'CancelRecovery' } & Commanded)
   /** The webhook was deleted. */
@@ -60,10 +63,10 @@ function decide(rules: RecoveryRules, state: RecoveryState, command: RecoveryCom
   const { now } = command.metadata
   if (command.type === 'RequestRecovery') {
     if (state.status !== 'Absent') return []
-    const { id, webhook, from, to: until, after, through } = command
+    const { id, webhook, from, to: until, after, through, throughId } = command
     const to = until ?? now
     requireRange({ from, to, now }, rules)
-    const places = { after, through: Math.max(after, through) }
+    const places = { after, through: Math.max(after, through), throughId }
     return [{ type: 'RecoveryRequested', data: { id, webhook, from, to, ...places, requestedAt: now } }]
   }
   if (state.status === 'Absent') throw new Refusal('recovery-not-found')
@@ -72,12 +75,12 @@ function decide(rules: RecoveryRules, state: RecoveryState, command: RecoveryCom
     case 'AdvanceRecovery': {
       // Another process has recorded the same progress.
       if (state.status !== 'RUNNING' || state.position !== command.after) return []
-      const { position, examined, recovered } = command
+      const { position, examined, recovered, last, moved } = command
       const advanced: RecoveryEvent = {
         type: 'RecoveryAdvanced',
-        data: { position, examined, recovered, at: now },
+        data: { position, examined, recovered, at: now, ...(last && { last }), ...(moved && { moved }) },
       }
-      return position < state.through
+      return position < (moved ?? state).through
         ? [advanced]
         : [advanced, { type: 'RecoveryCompleted', data: { at: now } }]
     }

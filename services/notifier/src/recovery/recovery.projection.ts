@@ -32,7 +32,10 @@ export function recordOf(state: Exclude<RecoveryState, { status: 'Absent' }>): R
     from,
     to,
     status,
-    progress: through === after ? Number(status === 'COMPLETED') : (position - after) / (through - after),
+    progress:
+      through === after
+        ? Number(status === 'COMPLETED')
+        : Math.min(1, Math.max(0, (position - after) / (through - after))),
     examined,
     recovered,
     createdAt: requestedAt,

@@ -5,6 +5,7 @@ import {
   type RecoveryRecord,
   Refusal,
   recoverWebhook,
+  subjects,
 } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
@@ -31,7 +32,9 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     // An inactive webhook skips new events, which the recovery would not cover.
     if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'the webhook must be active' })
     const id = newId()
-    const range = { after: await sequenceBefore(bus, body.from), through: await bus.head() }
+    const after = await sequenceBefore(bus, body.from)
+    const last = await bus.last([subjects.allEvents])
+    const range = { after, through: last?.sequence ?? 0, throughId: last?.id ?? null }
     const command: RecoveryCommand = {
       type: 'RequestRecovery',
       metadata,

@@ -3,7 +3,9 @@ import { type RecoveryRecord, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
 import { aggregate } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Bus } from '@gantry/messaging'
+import type { Dependencies } from '@gantry/service-kit'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Notifier, openNotifier, uuid } from '../testing/notifier-host.ts'
 import { delayedReply, eventOf, openReceiver, type Receiver } from '../testing/receiver.ts'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
@@ -66,6 +68,41 @@ describe('a recovery', () => {
     expect(await completed(host, again)).toMatchObject({ examined: 60, recovered: 0 })
   })
 
+  test('continues on a bus that was lost and that relays have filled again', async () => {
+    let [own, current]: (Bus | undefined)[] = []
+    const around = (dependencies: Dependencies): Dependencies => {
+      own = dependencies.bus
+      const { read, last, head, removedThrough } = own
+      const bus: Bus = {
+        ...own,
+        read: options => (current?.read ?? read)(options),
+        last: subjects => (current?.last ?? last)(subjects),
+        head: () => (current?.head ?? head)(),
+        removedThrough: subjects => (current?.removedThrough ?? removedThrough)(subjects),
+      }
+      return { ...dependencies, bus }
+    }
+    const host = await openNotifier({}, { around })
+    const bus = own as Bus
+    for (const id of ids(1_001, 1_060)) await host.happen({ id, type: 'API_DELETED' })
+    const webhook = await skipped(host, 60)
+    const filled = sqliteBus({ path: join(host.folder, 'filled.db') })
+    onTestFinished(() => filled.close())
+    const fill = async () => {
+      const { signal } = new AbortController()
+      const subjects = ['events.catalog.API_CREATED', 'events.notifier.*']
+      for await (const message of bus.read({ subjects, after: 0, live: false, signal }))
+        await filled.publish([message])
+    }
+    await fill()
+    const asked = await recover(host, webhook.id)
+    await receiver.arrivals('/a', 1)
+    current = filled
+    await fill()
+    expect(await completed(host, asked)).toMatchObject({ progress: 1, recovered: 60 })
+    expect([...new Set(arrivedAt('/a'))].toSorted()).toEqual(ids(1, 60))
+  })
+
   test('delivers only events of its range', async () => {
     let clockIsBehindMs = 5 * 3_600_000
     const host = await openNotifier({}, { now: () => new Date(Date.now() - clockIsBehindMs) })
@@ -109,7 +146,7 @@ describe('a recovery', () => {
       decider: recoveryDecider({ retentionMs: 86_400_000 }),
     })
     const metadata = { ...storyMetadata, now: began }
-    const range = { from: began, to: began, after: 0, through: 0 }
+    const range = { from: began, to: began, after: 0, through: 0, throughId: null }
     const request = (id: string, webhook: string) =>
       recovery.execute(id, { type: 'RequestRecovery', metadata, id, webhook, ...range })
     for (const id of ids(1, 100)) await request(id, inactive.id)

@@ -12,11 +12,25 @@ export type RecoveryEvent =
         /** Sequences on the bus: the events lie after `after`, up to and including `through`. */
         after: number
         through: number
+        /** Id of the message at `through`, by which a bus that was lost and filled again is recognised; null for none. */
+        throughId: string | null
         requestedAt: string
       }
     }
   /** The events up to `position` are handled. `examined` and `recovered` count those since the previous position. */
-  | { type: 'RecoveryAdvanced'; data: { position: number; examined: number; recovered: number; at: string } }
+  | {
+      type: 'RecoveryAdvanced'
+      data: {
+        position: number
+        examined: number
+        recovered: number
+        at: string
+        /** Id of the last event that was handled. */
+        last?: string
+        /** The last message on the bus when the bus was lost and filled again, with its id. */
+        moved?: { through: number; throughId: string }
+      }
+    }
   | { type: 'RecoveryCompleted'; data: { at: string } }
   | { type: 'RecoveryCancelled'; data: { reason: 'requested' | 'webhook-deleted'; at: string } }
 
@@ -27,7 +41,10 @@ interface Recovery {
   to: string
   after: number
   through: number
+  throughId: string | null
   position: number
+  /** Id of the last event that was handled. */
+  last?: string
   examined: number
   recovered: number
   requestedAt: string
@@ -59,9 +76,11 @@ export function evolveRecovery(state: RecoveryState, event: RecoveryEvent): Reco
   if (state.status !== 'RUNNING') return state
   switch (event.type) {
     case 'RecoveryAdvanced': {
-      const { position, examined, recovered } = event.data
+      const { position, examined, recovered, last, moved } = event.data
       return {
         ...state,
+        ...moved,
+        ...(last && { last }),
         position,
         examined: state.examined + examined,
         recovered: state.recovered + recovered,
