@@ -83,7 +83,7 @@ describe('a recovery', () => {
       return { ...dependencies, bus }
     }
     const host = await openNotifier({}, { around })
-    const bus = own as Bus
+    const bus = own as unknown as Bus
     for (const id of ids(1_001, 1_060)) await host.happen({ id, type: 'API_DELETED' })
     const webhook = await skipped(host, 60)
     const filled = sqliteBus({ path: join(host.folder, 'filled.db') })
