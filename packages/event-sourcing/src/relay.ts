@@ -46,8 +46,8 @@ const CHECK_OWN_MS = 30_000
  * The only path from the log to the bus. It publishes in log order with the event's id, waits for the acknowledgement,
  * then saves its checkpoint. At each start it continues after the last message that the bus has from it, or earlier, after
  * its checkpoint. So an old or lost checkpoint puts no old message after a newer one, and a bus that has lost messages gets
- * them again, also those that it lost after the last note. The relay
- * stops when another holder publishes. An event that cannot be made public is left out and held in quarantine.
+ * them again, also those that it lost after the last note. The relay stops when another holder publishes. An event that
+ * cannot be made public is left out and held in quarantine.
  */
 export function startRelay(options: RelayOptions): Worker {
   const { name, eventStore, readModels, bus, holder, log } = options
@@ -160,7 +160,7 @@ function publisher(
     await readModels.checkpoints.save(noteName(name), `${sequence} ${position} ${through}`, lease)
     noted = latest
   }
-  const require = (end: number, published: number) => {
+  const requireEnd = (end: number, published: number) => {
     if (end < published)
       throw new Error(`the bus ends before message ${published}, which this relay has published`)
   }
@@ -169,11 +169,13 @@ function publisher(
     const published = sequence
     const head = await bus.head()
     await note()
-    require(head, published)
+    requireEnd(head, published)
     if (performance.now() - lookedAt < CHECK_OWN_MS) return
     lookedAt = performance.now()
-    // Other relays may have published as many messages since as the bus has lost.
-    require((await bus.last(publication.subjects))?.sequence ?? 0, published)
+    // Other relays may have published as many messages since as the bus has lost. One that was removed is not lost.
+    const { subjects } = publication
+    const own = (await bus.last(subjects))?.sequence ?? (await bus.removedThrough(subjects))
+    requireEnd(own, published)
   }
   const publish = async (messages: readonly Message[], reached: Position) => {
     const now = performance.now()
