@@ -68,7 +68,8 @@ test('the list keeps at most 200 rows while it scrolls, and a jump reads the pag
   })
   await scrollTo(page, 250 * 60)
   await grid(page).locator('[aria-rowindex="252"][aria-busy=false]').waitFor()
-  expect(pages).toEqual(['3'])
+  // The first page may be read again meanwhile.
+  expect(pages.filter(page => page !== '1')).toEqual(['3'])
   expect((await scrollThrough(page, STEP)).mostRows).toBeLessThanOrEqual(200)
   await expect.poll(() => showsLastRow(page)).toBe(true)
 })

@@ -206,5 +206,5 @@ test('a recovery is refused at its field if it has not begun, shows its progress
   await recovery.getByRole('button', { name: 'Cancel' }).click()
   await recovery.getByText('Cancelled').waitFor()
   await checkPage(page)
-  expect(inbox.received.length).toBeGreaterThan(0)
+  await expect.poll(() => inbox.received.length).toBeGreaterThan(0)
 })

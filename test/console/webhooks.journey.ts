@@ -39,7 +39,7 @@ const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search we
 test('the list shows the health of webhooks, and the address has its filters and its order', async ({
   page,
 }) => {
-  const mark = randomUUID().slice(0, 8)
+  const mark = unique('mark')
   const [a, b, c] = [`A ${mark}`, `B ${mark}`, `C ${mark}`]
   const broken = await openReceiver(() => ({ status: 500 }))
   const failing = await createWebhook({ displayName: b, url: broken.url })

@@ -100,7 +100,7 @@ describe('a recovery', () => {
     current = filled
     await fill()
     expect(await completed(host, asked)).toMatchObject({ progress: 1, recovered: 60 })
-    expect([...new Set(arrivedAt('/a'))].toSorted()).toEqual(ids(1, 60))
+    await vi.waitFor(() => expect([...new Set(arrivedAt('/a'))].toSorted()).toEqual(ids(1, 60)))
   })
 
   test('delivers only events of its range', async () => {
