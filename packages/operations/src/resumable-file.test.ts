@@ -54,8 +54,8 @@ test('a file of documents that are no events of the feed is not continued as one
 test.skipIf(process.platform === 'win32')(
   'a file that cannot be changed is refused with the reason',
   async () => {
-    const refusals = [resumableFile('/dev/full', own), exportFile('/dev/full', 'ndjson')]
-    for (const refusal of refusals) {
+    for (const open of [() => resumableFile('/dev/full', own), () => exportFile('/dev/full', 'ndjson')]) {
+      const refusal = open()
       await expect(refusal).rejects.toThrow(/^cannot write \/dev\/full: EINVAL/)
       await expect(refusal).rejects.toThrow(CommandFailed)
     }
