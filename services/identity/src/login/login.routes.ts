@@ -32,14 +32,17 @@ export function loginRoutes(
   { changeUser, user, users, logins, passwords, loginTokens }: LoginRoutes,
 ) {
   // All logins run the same steps, so that the duration tells neither unknown usernames nor locked users.
-  route(login, async ({ body, metadata }) => {
+  route(login, async ({ body, metadata, request }) => {
     const { password } = body
     const username = normalUsername(body.username)
     const [found] = await users.list({ where: { username }, limit: 1 })
     const id = found?.doc.id ?? UNKNOWN_USER
     const { state } = await user.load(id)
     const checkedAgainst = state.status === 'Live' ? state.passwordHash : null
-    const correct = await passwords.verify(password, checkedAgainst)
+    const correct = await passwords.verify(password, checkedAgainst, {
+      address: request.ip,
+      name: username,
+    })
     const actor = correct ? { id, name: id } : metadata.actor
     const command = {
       type: 'LogIn' as const,

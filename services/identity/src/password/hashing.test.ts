@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
-import { expect, onTestFinished, test } from 'vitest'
-import { type Hashing, type HashingLimits, hashingThreads } from './hashing.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { type Hashing, type HashRequest, hashingThreads } from './hashing.ts'
 
 const hashing = (passes = 1): Hashing => ({
   algorithm: 'argon2id',
@@ -15,7 +15,7 @@ const hashing = (passes = 1): Hashing => ({
 })
 
 /** Hashing threads, and the threads that they have started. */
-const start = (limits: HashingLimits) => {
+const start = (concurrent: number) => {
   const threads: Worker[] = []
   const add = (thread: Worker) => void threads.push(thread)
   process.on('worker', add)
@@ -23,20 +23,30 @@ const start = (limits: HashingLimits) => {
     process.off('worker', add)
     for (const thread of threads) await thread.terminate()
   })
-  return { hash: hashingThreads(limits), threads }
+  const derive = hashingThreads(concurrent)
+  const hash = (hashing: Hashing, request: Partial<HashRequest> = {}) =>
+    derive(hashing, { address: '192.0.2.1', name: 'ada', waitMs: 60_000, ...request })
+  return { hash, threads }
 }
 
-test('hashes start in the order of their calls', async () => {
-  const { hash } = start({ concurrent: 1, queued: 10 })
-  const ended: number[] = []
-  await Promise.all(
-    [100, 1, 50, 1].map((passes, number) => hash(hashing(passes)).then(() => ended.push(number))),
-  )
-  expect(ended).toEqual([0, 1, 2, 3])
+test('logins from an address, and for a name, that have had fewer hashes come first, then the oldest', async () => {
+  const { hash } = start(1)
+  const ended: string[] = []
+  const logIn = (address: string, name: string) =>
+    hash(hashing(50), { address, name }).then(() => ended.push(`${address} ${name}`))
+  await Promise.all([
+    logIn('a', 'ada'),
+    logIn('a', 'ada'),
+    logIn('a', 'bob'),
+    logIn('b', 'ada'),
+    logIn('c', 'cleo'),
+    logIn('c', 'dora'),
+  ])
+  expect(ended).toEqual(['a ada', 'c cleo', 'b ada', 'a bob', 'c dora', 'a ada'])
 })
 
 test('all hashes share `concurrent` threads, of which the first hash starts the first', async () => {
-  const { hash, threads } = start({ concurrent: 2, queued: 20 })
+  const { hash, threads } = start(2)
   expect(threads).toHaveLength(0)
   expect(await hash(hashing())).toHaveLength(32)
   expect(threads).toHaveLength(1)
@@ -45,22 +55,29 @@ test('all hashes share `concurrent` threads, of which the first hash starts the 
   expect(threads).toHaveLength(2)
 })
 
-test('a hash is refused while the queue is full, and accepted afterwards', async () => {
-  const { hash } = start({ concurrent: 1, queued: 1 })
-  const [first, second, third] = await Promise.allSettled([hash(hashing()), hash(hashing()), hash(hashing())])
-  expect([first, second]).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }])
-  expect(third).toMatchObject({ status: 'rejected', reason: { code: 'too-many-requests' } })
+test('a hash that does not start in time is refused with the time to wait, and the next one is computed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { hash } = start(1)
+  const computed = hash(hashing())
+  const refused = expect(hash(hashing(), { waitMs: 3_000 })).rejects.toMatchObject({
+    code: 'too-many-requests',
+    details: { headers: { 'retry-after': '3' } },
+  })
+  vi.advanceTimersByTime(3_000)
+  await refused
+  expect(await computed).toHaveLength(32)
   expect(await hash(hashing())).toHaveLength(32)
 })
 
 test('a hash that fails lets the next one start', async () => {
-  const { hash } = start({ concurrent: 1, queued: 0 })
+  const { hash } = start(1)
   await expect(hash(hashing(0))).rejects.toThrow('passes')
   expect(await hash(hashing())).toHaveLength(32)
 })
 
 test('a waiting hash is computed after the thread has failed', async () => {
-  const { hash, threads } = start({ concurrent: 1, queued: 1 })
+  const { hash, threads } = start(1)
   await hash(hashing())
   const failed = expect(hash(hashing(100_000))).rejects.toThrow()
   const waiting = hash(hashing())

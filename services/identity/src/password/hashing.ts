@@ -7,25 +7,42 @@ export interface Hashing {
   parameters: Argon2Parameters
 }
 
-export interface HashingLimits {
-  /** Maximum number of hashes that are computed at the same time. */
-  concurrent: number
-  /** Maximum number of hashes that wait. */
-  queued: number
+/** What a hash is for, and how long it may wait for a thread. */
+export interface HashRequest {
+  /** Address of the client. */
+  address: string
+  /** User name whose password is checked. */
+  name: string
+  /** Maximum time until the hash starts, in milliseconds. */
+  waitMs: number
 }
 
+/** @throws Refusal too-many-requests when the hash does not start in time */
+export type Derive = (hashing: Hashing, request: HashRequest) => Promise<Uint8Array>
+
+interface Waiting extends HashRequest {
+  start(): void
+}
+
+/** Time after which the hashes that were started no longer count for the shares, in milliseconds. */
+const SHARES_MS = 60_000
+
 /**
- * Hashes in worker threads, so that neither the event loop nor libuv's thread pool, which file access and DNS lookups
- * need, is blocked. Hashes start in the order of their calls. The first hash starts the first thread. Idle threads are
- * reused and do not keep the process alive.
- * @throws Refusal too-many-requests when the maximum number of hashes is waiting
+ * Hashes in worker threads, so that neither the event loop nor libuv's thread pool, which file access needs, is blocked.
+ * The first hash starts the first thread. Idle threads are reused and do not keep the process alive.
+ *
+ * The next hash is one whose address has had the fewest hashes within the minute, among these one whose name has had the
+ * fewest, and then the oldest. Many logins from one address, or for one name, therefore delay each other and not the
+ * logins of others.
+ * @param concurrent maximum number of hashes that are computed at the same time
  */
-export function hashingThreads({
-  concurrent,
-  queued,
-}: HashingLimits): (hashing: Hashing) => Promise<Uint8Array> {
+export function hashingThreads(concurrent: number, now = () => performance.now()): Derive {
   let pool: Piscina<Hashing, Uint8Array> | undefined
-  let unfinished = 0
+  let running = 0
+  const waiting = new Set<Waiting>()
+  /** Hashes that were started, by address and by name, since `sharesFrom`. */
+  const started = new Map<string, number>()
+  let sharesFrom = now()
 
   const threads = () =>
     new Piscina<Hashing, Uint8Array>({
@@ -35,19 +52,51 @@ export function hashingThreads({
       minThreads: 1,
       maxThreads: concurrent,
       idleTimeout: Number.POSITIVE_INFINITY,
-      stricterFIFO: true,
       execArgv: [],
     })
 
-  return async hashing => {
-    if (unfinished >= concurrent + queued)
-      throw new Refusal('too-many-requests', { headers: { 'retry-after': '1' } })
-    unfinished++
+  const keysOf = ({ address, name }: HashRequest) => [`address ${address}`, `name ${name}`]
+  const startedFor = (request: HashRequest) => keysOf(request).map(key => started.get(key) ?? 0)
+
+  const startNext = () => {
+    const [next] = [...waiting].toSorted((a, b) => {
+      const [[address = 0, name = 0], [otherAddress = 0, otherName = 0]] = [startedFor(a), startedFor(b)]
+      return address - otherAddress || name - otherName
+    })
+    next?.start()
+  }
+
+  const turn = (request: HashRequest) =>
+    new Promise<void>((resolve, reject) => {
+      const start = () => {
+        clearTimeout(deadline)
+        waiting.delete(entry)
+        running++
+        if (now() - sharesFrom >= SHARES_MS) {
+          started.clear()
+          sharesFrom = now()
+        }
+        for (const key of keysOf(request)) started.set(key, (started.get(key) ?? 0) + 1)
+        resolve()
+      }
+      const entry = { ...request, start }
+      const deadline = setTimeout(() => {
+        waiting.delete(entry)
+        const seconds = String(Math.ceil(request.waitMs / 1_000))
+        reject(new Refusal('too-many-requests', { headers: { 'retry-after': seconds } }))
+      }, request.waitMs)
+      waiting.add(entry)
+      if (running < concurrent) start()
+    })
+
+  return async (hashing, request) => {
+    await turn(request)
     try {
       pool ??= threads()
       return await pool.run(hashing)
     } finally {
-      unfinished--
+      running--
+      startNext()
     }
   }
 }
