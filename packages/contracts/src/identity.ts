@@ -316,7 +316,7 @@ export const createUser = operation({
       example: userExample,
     },
   },
-  problems: ['username-taken', 'role-missing'],
+  problems: ['username-taken', 'role-missing', 'user-not-found'],
   idempotent: true,
   conditional: true,
 })

@@ -251,6 +251,7 @@ export const PUBLIC_EVENTS = {
   USER_CREATED: kind('USER_READ', 'A user was created', PublishedUser, createdUser),
   USER_UPDATED: kind('USER_READ', 'A user was changed', PublishedUser, user),
   USER_DELETED: kind('USER_READ', 'A user was deleted; data is their last state', PublishedUser, user),
+  USER_ERASED: kind('USER_READ', 'The personal data of a user were erased; data is empty', z.object({}), {}),
 } as const
 export type PublicEventType = keyof typeof PUBLIC_EVENTS
 export const isPublicEventType = (type: string): type is PublicEventType => Object.hasOwn(PUBLIC_EVENTS, type)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAccessToken, createVersion, type ProblemCode, Refusal } from '@gantry/contracts'
+import { createAccessToken, createVersion, type ProblemCode, Refusal, subjects } from '@gantry/contracts'
 import { sqliteReadModels } from '@gantry/embedded'
 import { aggregate, type CommandMetadata, EventStoreUnavailable, NO_STREAM } from '@gantry/event-sourcing'
 import {
@@ -15,6 +15,7 @@ import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type EncryptionKeys, parseEncryptionKeys, plainKey } from './encryption-keys.ts'
+import { forgettingUsers } from './idempotency.ts'
 import { instrumented } from './instrumented.ts'
 import { router } from './routes.ts'
 import { deriveKey, unseal } from './secrets.ts'
@@ -135,6 +136,15 @@ const ask = async (payload: object, key = 'k-1', { url = '/accessTokens', header
     body: answer.json(),
   }
 }
+const remembered = () =>
+  records.collection(
+    defineCollection<{ id: string; user: string; requestHash: string; sealed: string }>({
+      name: 'counting.idempotency',
+      version: 1,
+      fields: {},
+    }),
+  )
+const stored = async () => (await remembered().list({ limit: 10 })).map(({ doc }) => doc)
 const reused = { status: 422, body: { code: 'idempotency-key-reused' } }
 const refuse = (code: ProblemCode) => () => {
   throw new Refusal(code)
@@ -142,17 +152,45 @@ const refuse = (code: ProblemCode) => () => {
 
 test('a record can neither be opened nor compared without ENCRYPTION_KEY by whoever guesses the key and the body', async () => {
   for (const key of ['k-1', 'k-2']) await ask(TOKEN, key)
-  const remembered = records.collection(
-    defineCollection<{ id: string; requestHash: string; sealed: string }>({
-      name: 'counting.idempotency',
-      version: 1,
-      fields: {},
-    }),
-  )
-  const found = (await remembered.list({ limit: 10 })).map(({ doc }) => doc)
+  const found = await stored()
   expect(new Set(found.map(({ requestHash }) => requestHash)).size).toBe(2)
   for (const { id, sealed } of found)
     for (const key of ['k-1', 'k-2']) expect(() => unseal(deriveKey(Buffer.from(key), id), sealed)).toThrow()
+})
+
+describe('of a user who ends', () => {
+  const USER = '44444444-4444-4444-8444-444444444444'
+  const asUser = () => host.actAs({ ...administrator, userId: USER })
+  const end = (type: 'USER_DELETED' | 'USER_ERASED') => {
+    const event = { id: randomUUID(), type, source: 'identity', subject: USER, revision: 1, requestId: 'r' }
+    const data = { ...event, time: new Date(time).toISOString(), data: {}, actor: { id: null, name: 'test' } }
+    const message = { id: event.id, subject: subjects.events('identity', type), data, sequence: 1 }
+    return forgettingUsers('counting', records).react({ ...message, storedAt: data.time })
+  }
+
+  test('the answers are removed, after an erasure also those to others that mention the user, which create nothing again', async () => {
+    const other = await ask(TOKEN, 'k-2')
+    const { body } = await ask({ ...TOKEN, name: USER }, 'k-3')
+    asUser()
+    await ask(TOKEN)
+    await end('USER_DELETED')
+    expect((await stored()).map(({ user }) => user)).toEqual([administrator.userId, administrator.userId])
+    host.actAs(administrator)
+    expect(await ask({ ...TOKEN, name: USER }, 'k-3')).toMatchObject({ replayed: true, body })
+
+    await end('USER_ERASED')
+    expect(await ask(TOKEN, 'k-2')).toEqual({ ...other, replayed: true })
+    expect(JSON.stringify(await stored())).not.toContain(USER)
+    expect(await ask(OTHER, 'k-3')).toMatchObject(reused)
+    expect(await ask({ ...TOKEN, name: USER }, 'k-3')).toMatchObject({ replayed: false, body })
+  })
+
+  test('an answer that is made meanwhile is not kept', async () => {
+    asUser()
+    after = () => end('USER_DELETED')
+    expect((await ask(TOKEN)).status).toBe(201)
+    expect(await stored()).toEqual([])
+  })
 })
 
 describe('a key that has expired', () => {
@@ -177,24 +215,20 @@ describe('a key that has expired', () => {
   })
 
   test('leaves a tombstone for one or two months, and creates a new resource after it', async () => {
-    const remembered = records.collection(
-      defineCollection<{ id: string }>({ name: 'counting.idempotency', version: 1, fields: {} }),
-    )
     const ids = new Set<string>()
     for (let use = 1; use <= 3; use++) {
       const { body } = await ask(TOKEN)
       ids.add(body.id)
       expect(ids.size).toBe(use)
-      const [record] = await remembered.list({ limit: 1 })
-      const id = record?.doc.id ?? ''
+      const id = (await stored())[0]?.id ?? ''
       time += 25 * HOUR
       await removeExpired()
-      expect(await remembered.latest(id)).toEqual({ doc: null, revision: expect.any(Number) })
+      expect(await remembered().latest(id)).toEqual({ doc: null, revision: expect.any(Number) })
       for (const _ of [1, 2]) {
         time += 33 * 24 * HOUR
         await removeExpired()
       }
-      await vi.waitFor(async () => expect(await remembered.latest(id)).toBeUndefined())
+      await vi.waitFor(async () => expect(await remembered().latest(id)).toBeUndefined())
     }
   })
 })
@@ -256,6 +290,8 @@ describe('after an unknown outcome', () => {
       await restart(then)
       expect((await ask(TOKEN)).body).toMatchObject({ count: 1, token: tokens[0] })
       expect(tokens).toEqual([tokens[0], tokens[0]])
+      expect(await ask(TOKEN)).toMatchObject({ replayed: true, body: { token: tokens[0] } })
+      expect(await ask(OTHER)).toMatchObject(reused)
       expect((await ask(TOKEN, 'k-2')).body.token).not.toBe(tokens[0])
     })
   })

@@ -1,5 +1,6 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
-import { Refusal } from '@gantry/contracts'
+import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
+import type { ReactorOptions } from '@gantry/event-sourcing'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
@@ -20,6 +21,8 @@ export interface KeyUse {
   key: string
   /** The rest of the request as text. The same key with another text is refused. */
   request: string
+  /** Id of the caller. */
+  user: string
   /** Id of the caller's credential. */
   credential: string
 }
@@ -37,6 +40,10 @@ type State = 'running' | 'done' | 'refused' | 'unknown'
 
 interface Remembered {
   id: string
+  /** Id of the caller. */
+  user: string
+  /** The UUIDs that the outcome consists of, among them those of all users whose names it has. */
+  mentioned: string[]
   /** HMAC of the request, with a key from ENCRYPTION_KEY and the idempotency key: it may contain a password. */
   requestHash: string
   state: State
@@ -85,6 +92,7 @@ const PERIOD_MS = 30 * KEPT_MS
 const REMOVALS_KEPT_MS = PERIOD_MS + 2 * KEPT_MS
 const NUMBERS_OF_PERIOD = 2 ** 32
 const FORGET_EVERY_MS = 3_600_000
+const PAGE = 100
 /** A request that has been running for longer counts as aborted: its process is assumed to have died. */
 const ABANDONED_MS = 30_000
 const NAMESPACE = '3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90'
@@ -97,20 +105,14 @@ export function idempotency(options: {
   encryptionKeys: EncryptionKeys
 }): Idempotency {
   const { eventStore } = options
-  const remembered = options.readModels.collection(
-    defineCollection<Remembered>({
-      name: `${options.service}.idempotency`,
-      version: 1,
-      fields: { expiresAt: 'number' },
-    }),
-  )
+  const remembered = recordsOf(options)
   const secrets = derivedSecrets(options.encryptionKeys)
   const present = firstInUse(options.encryptionKeys)
 
   const forgetExpired = forgettingExpired(remembered)
 
   return {
-    async run({ scope, key, request, credential }, handle) {
+    async run({ scope, key, request, user, credential }, handle) {
       const id = hashOf(`${scope}\n${key}`)
       const hashOfRequest = (record: KeyInUse) =>
         createHmac('sha256', keyOfUse(secrets(record), 'request', key))
@@ -134,6 +136,8 @@ export function idempotency(options: {
       const inUse = repeated ? keyOf(live) : present
       const running: Remembered = {
         id,
+        user,
+        mentioned: [],
         requestHash: hashOfRequest(inUse),
         state: 'running',
         // Revisions continue after removals until the tombstone is dropped, and then a new period has begun. So a new use
@@ -154,8 +158,9 @@ export function idempotency(options: {
         const seed = seedOf(secrets(inUse), `${id}/${running.generation}`, repeated)
         outcome = await eventStore.watch(watched, () => handle(seed))
         const sealed = seal(sealingKey(inUse), JSON.stringify({ ...outcome, credential } satisfies Sealed))
+        const done: Remembered = { ...running, state: 'done', sealed, mentioned: uuidsOf(outcome.body) }
         // False if another request has taken over after ABANDONED_MS: then only the response to that one has the secrets.
-        first = await remembered.put({ ...running, state: 'done', sealed }, revision + 1)
+        first = await remembered.put(done, revision + 1)
       } catch (error) {
         const refused = error instanceof Refusal && watched.appends === 0 && !repeated
         const state = refused ? 'refused' : 'unknown'
@@ -164,6 +169,66 @@ export function idempotency(options: {
       }
       await forgetExpired(now).catch(() => {})
       return { ...outcome, replayed: false, first }
+    },
+  }
+}
+
+const recordsOf = ({ service, readModels }: { service: string; readModels: ReadModels }) =>
+  readModels.collection(
+    defineCollection<Remembered>({
+      name: `${service}.idempotency`,
+      version: 1,
+      fields: { expiresAt: 'number', user: 'string', mentioned: 'strings' },
+    }),
+  )
+
+/** The values of a body that are UUIDs. Text that contains a UUID is none of them. */
+const uuidsOf = (body: unknown) => [
+  ...new Set((JSON.stringify(body) ?? '').match(/(?<=")[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=")/g)),
+]
+
+const [DELETED, ERASED] = [
+  subjects.events('identity', 'USER_DELETED'),
+  subjects.events('identity', 'USER_ERASED'),
+]
+
+/**
+ * The reaction of a service to the end of a user: the records of a deleted user's requests are removed. Those of other
+ * callers whose outcome mentions the user lose it after an erasure; a repeated request is then executed with the same ids,
+ * so that it creates nothing again.
+ */
+export function forgettingUsers(
+  service: string,
+  readModels: ReadModels,
+): Pick<ReactorOptions, 'consumer' | 'subjects' | 'react'> {
+  const remembered = recordsOf({ service, readModels })
+  /** Calls `forget` for the records of a query until none is left. @returns whether there were any */
+  const forgetAll = async (
+    where: Record<string, string>,
+    forget: (doc: Remembered, revision: number) => Promise<unknown>,
+  ) => {
+    for (let any = false; ; any = true) {
+      const found = await remembered.list({ where, limit: PAGE })
+      if (found.length === 0) return any
+      // With the revision of the outcome of a request that is in progress, so that it is not stored afterwards.
+      for (const { doc, revision } of found) await forget(doc, revision + 1)
+    }
+  }
+  return {
+    consumer: `${service}-users`,
+    subjects: [subjects.events('identity', '*')],
+    async react({ subject, data }) {
+      if (subject !== DELETED && subject !== ERASED) return
+      const event = PublicEvent.safeParse(data)
+      if (!event.success) throw new Refusal('invalid-request', { detail: event.error.message })
+      const user = event.data.subject
+      const own = await forgetAll({ user }, ({ id }, revision) => remembered.remove(id, revision))
+      const ofOthers =
+        subject === ERASED &&
+        (await forgetAll({ mentioned: user }, (doc, revision) =>
+          remembered.put({ ...doc, state: 'unknown', sealed: null, mentioned: [] }, revision),
+        ))
+      if (own || ofOthers) await readModels.purge()
     },
   }
 }

@@ -234,6 +234,7 @@ function useOf(
     // An access token gets no response to another credential of its user: it may contain more than the token may read.
     scope: `${principal.tokenId ?? principal.userId} ${operation.method} ${prefix}${path}`,
     key: String(key),
+    user: principal.userId,
     request: asked.join('\n'),
     credential: principal.credentialId,
   }

@@ -10,9 +10,13 @@ import {
 import type { Json, StoredMessage } from '@gantry/messaging'
 import { handlingMessage } from '@gantry/tracing'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
+import { forgettingUsers } from './idempotency.ts'
 import { type ConsumerWatch, consumerMetrics, lagMetrics, logLag } from './lag-metrics.ts'
 import { lagOf } from './lag-report.ts'
 import type { Dependencies, Service } from './service.ts'
+
+/** What a service does about the messages of one consumer. */
+type Reaction = Pick<ReactorOptions, 'consumer' | 'subjects' | 'react' | 'within'>
 
 /** The parts of a service. `serviceFrom` starts and stops them. */
 export interface ServiceParts {
@@ -21,8 +25,8 @@ export interface ServiceParts {
   projectors: readonly Projector[]
   /** What the relay of the service publishes. */
   publication: Publication
-  /** Reactions to messages of other services, one for each consumer. */
-  reactors?: readonly Pick<ReactorOptions, 'consumer' | 'subjects' | 'react' | 'within'>[]
+  /** Reactions to messages of other services, one for each consumer. The one to ends of users is added. */
+  reactors?: readonly Reaction[]
   /** Each starts other background work. */
   workers?: readonly (() => Worker)[]
   /** Answers to requests of other services, by subject. */
@@ -41,7 +45,8 @@ export type Responders = Readonly<Record<string, (request: Json) => Promise<Json
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, now, process } = dependencies
   const { holder, log, metrics } = process
-  const { name, routes, projectors, publication, reactors = [], workers = [], responders = {}, drain } = parts
+  const { name, routes, projectors, publication, workers = [], responders = {}, drain } = parts
+  const reactors: Reaction[] = [...(parts.reactors ?? []), forgettingUsers(name, readModels)]
   const relays: Worker[] = []
   const working: Worker[] = []
   const unsubscribe: (() => void)[] = []

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { apiFields } from '../src/apis.ts'
 import { admin, cleanUp, eventually, unique } from '../src/gantry.ts'
 import type { AuditRecord, Page, User } from '../src/records.ts'
-import { createToken, createUser, loggedIn, logIn, scopedTo, withToken } from '../src/users.ts'
+import { createToken, createUser, loggedIn, logIn, PASSWORD, scopedTo, withToken } from '../src/users.ts'
 
 interface Erasure {
   id: string
@@ -12,7 +12,11 @@ interface Erasure {
 
 test('an erased user is signed out, and only the id is left on what they did', async () => {
   const names = { displayName: unique('Ada'), email: `${unique('ada')}@example.com` }
-  const user = await createUser(names)
+  const creation = { ...names, username: unique('ada'), role: 'ADMIN', password: PASSWORD }
+  const keyed = { headers: { 'idempotency-key': creation.username } }
+  const create = () => admin.post('/users', creation, keyed)
+  const user = (await create()).as<User>(201)
+  expect((await create()).as<User>(201)).toEqual(user)
   const client = await loggedIn(user)
   const token = await createToken(client, ['API_READ'])
   const api = (await client.post('/apis', apiFields())).as<{ id: string; ownerDisplayName: string }>(201)
@@ -39,6 +43,7 @@ test('an erased user is signed out, and only the id is left on what they did', a
     200,
   ).content
   expect(own?.user).toEqual({ id: user.id, username: null })
+  await eventually(async () => (await create()).refused(404, 'user-not-found'))
 
   expect((await admin.post(`/users/${user.id}/erase`)).as<Erasure>(200)).toEqual(erased)
   expect((await createUser({ username: user.username })).username).toBe(user.username)
