@@ -1,3 +1,4 @@
+export { OPERATIONS } from './all-operations.ts'
 export {
   type ApiFacets,
   ApiInput,
@@ -18,6 +19,13 @@ export {
 } from './apis.ts'
 export { asyncApiDocument } from './asyncapi.ts'
 export { type AuditDayRoot, listAuditProofs } from './audit.ts'
+export {
+  auditedAction,
+  type Change,
+  type ChangeAction,
+  type ComposedEventType,
+  type SealedFields,
+} from './changes.ts'
 export {
   CLOUDEVENTS_BATCH,
   CLOUDEVENTS_JSON,
@@ -112,15 +120,7 @@ export {
 } from './public-events.ts'
 export { cancelRebuild, listReadModels, ReadModelState, rebuildReadModel } from './read-models.ts'
 export { readableData } from './readable.ts'
-export {
-  auditedAction,
-  CHANGED_STREAMS,
-  type Change,
-  type ChangeAction,
-  type ComposedEventType,
-  OPERATIONS,
-  type SealedFields,
-} from './resources.ts'
+export { CHANGED_STREAMS } from './resource-types.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
 export { listSigningKeys, type SigningKeyRecord } from './signing-keys.ts'
 export { STREAM_CATEGORIES } from './stream-categories.ts'

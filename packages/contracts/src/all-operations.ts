@@ -1,0 +1,51 @@
+import * as apis from './apis.ts'
+import * as audit from './audit.ts'
+import * as eventSchemas from './event-schemas.ts'
+import * as events from './events.ts'
+import * as history from './history.ts'
+import * as identity from './identity.ts'
+import * as images from './images.ts'
+import type { Operation } from './operation.ts'
+import * as readModels from './read-models.ts'
+import * as signingKeys from './signing-keys.ts'
+import * as system from './system.ts'
+import * as versions from './versions.ts'
+import * as webhooks from './webhooks.ts'
+
+/** Every operation of the interface, in the order of the documentation. */
+export const OPERATIONS: readonly Operation[] = [
+  apis,
+  images,
+  versions,
+  identity,
+  audit,
+  webhooks,
+  history,
+  events,
+  eventSchemas,
+  readModels,
+  system,
+  signingKeys,
+].flatMap(part =>
+  Object.values(part).filter(
+    (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
+  ),
+)
+
+/** Descriptions of the tags of operations, in the order of the documentation. */
+export const TAGS: Readonly<Record<string, string>> = {
+  APIs: 'API definitions',
+  Deployments: 'Deployment of APIs to environments; deployment agents execute the jobs',
+  Images: 'One image per API',
+  Versions: 'Versions of APIs',
+  Login: 'Login with username and password',
+  'Access tokens': 'Personal access tokens, for automation',
+  Users: 'Users and their roles',
+  Audit: 'The audit log: who changed which resource, and how',
+  Webhooks: 'Endpoints that receive events',
+  Deliveries: 'Events sent to webhooks, and those still to be sent',
+  Events: 'A stream of all public events, and the publication of events of the platform',
+  'Read models': 'Documents that are computed from the event log, and their rebuild',
+  System: 'The services, their lag and their backing stores',
+  Service: 'Health, metrics and keys',
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { ApiSnapshot } from './apis.ts'
+import { AccessTokenRecord } from './identity.ts'
+import { Timestamp } from './primitives.ts'
+import {
+  ApiImage,
+  DeliverySnapshot,
+  PLATFORM_EVENTS,
+  type PlatformEventType,
+  RecoverySnapshot,
+  UserSnapshot,
+  WebhookSnapshot,
+} from './public-events.ts'
+import { ReadModelSnapshot } from './read-models.ts'
+import { VersionRecord } from './versions.ts'
+
+interface ResourceKind {
+  /** The resource as readers of the audit log see it. Never with secrets or their hashes. */
+  snapshot: z.ZodType
+  actions: readonly string[]
+  /** Categories of the streams whose events change resources of the type. */
+  streams: readonly string[]
+}
+
+const KeySnapshot = z.object({
+  kid: z.string(),
+  madeAt: Timestamp,
+  signsFrom: Timestamp,
+  retiredAt: Timestamp.nullable(),
+  revokedAt: Timestamp.nullable(),
+})
+
+/** All changes that the audit log can have, by resource type. */
+export const CHANGES = {
+  API: {
+    snapshot: ApiSnapshot,
+    actions: [
+      'API_CREATED',
+      'API_UPDATED',
+      'API_DELETED',
+      'API_DEPLOYMENT_STARTED',
+      'API_UNDEPLOYMENT_STARTED',
+      'API_DEPLOYED',
+      'API_UNDEPLOYED',
+      'API_DEPLOYMENT_FAILED',
+    ],
+    streams: ['api'],
+  },
+  API_VERSION: {
+    snapshot: VersionRecord,
+    actions: ['API_VERSION_CREATED', 'API_VERSION_UPDATED', 'API_VERSION_DELETED'],
+    streams: ['api'],
+  },
+  API_IMAGE: {
+    snapshot: ApiImage,
+    actions: ['API_IMAGE_UPDATED', 'API_IMAGE_DELETED'],
+    streams: ['image'],
+  },
+  USER: {
+    snapshot: UserSnapshot,
+    actions: [
+      'USER_CREATED',
+      'USER_UPDATED',
+      'USER_PASSWORD_CHANGED',
+      'USER_DELETED',
+      'USER_ERASED',
+      'USER_LOGGED_IN',
+      'USER_LOGGED_OUT',
+      'USER_LOGIN_FAILED',
+      'USER_LOCKED',
+      'USER_UNLOCKED',
+    ],
+    streams: ['user', 'logins'],
+  },
+  ACCESS_TOKEN: {
+    snapshot: AccessTokenRecord.extend({ user: z.uuid() }),
+    actions: ['ACCESS_TOKEN_CREATED', 'ACCESS_TOKEN_REVOKED'],
+    streams: ['token'],
+  },
+  SIGNING_KEY: {
+    snapshot: KeySnapshot,
+    actions: ['SIGNING_KEY_CREATED', 'SIGNING_KEY_RETIRED', 'SIGNING_KEY_REVOKED'],
+    streams: ['signingkey'],
+  },
+  AUDIT_KEY: {
+    snapshot: KeySnapshot,
+    actions: ['AUDIT_KEY_CREATED', 'AUDIT_KEY_RETIRED', 'AUDIT_KEY_REVOKED'],
+    streams: ['auditkey'],
+  },
+  READ_MODEL: {
+    snapshot: ReadModelSnapshot,
+    actions: ['READ_MODEL_REBUILD_REQUESTED', 'READ_MODEL_REBUILD_CANCELLED'],
+    streams: ['readmodel'],
+  },
+  WEBHOOK: {
+    snapshot: WebhookSnapshot.extend({
+      failingSince: Timestamp.optional(),
+      failedDeliveries: z.int().optional(),
+    }),
+    actions: [
+      'WEBHOOK_CREATED',
+      'WEBHOOK_UPDATED',
+      'WEBHOOK_TRANSFERRED',
+      'WEBHOOK_SECRET_ROTATED',
+      'WEBHOOK_FAILING',
+      'WEBHOOK_DISABLED',
+      'WEBHOOK_DELETED',
+    ],
+    streams: ['webhook'],
+  },
+  RECOVERY: {
+    snapshot: RecoverySnapshot,
+    actions: ['RECOVERY_REQUESTED', 'RECOVERY_CANCELLED'],
+    streams: ['recovery'],
+  },
+  DELIVERY: {
+    snapshot: DeliverySnapshot,
+    actions: ['WEBHOOK_TESTED', 'DELIVERY_RETRIED', 'DELIVERY_CANCELLED'],
+    streams: ['delivery'],
+  },
+  PLATFORM_EVENT: {
+    snapshot: z.object({
+      source: z.string(),
+      id: z.string(),
+      type: z.string(),
+      subject: z.string().nullable(),
+      time: Timestamp,
+      data: z.record(z.string(), z.unknown()),
+    }),
+    actions: Object.keys(PLATFORM_EVENTS) as PlatformEventType[],
+    streams: ['platformevent'],
+  },
+} as const satisfies Record<string, ResourceKind>
+
+/** The categories of all streams whose events have changes. */
+export const CHANGED_STREAMS: readonly string[] = [
+  ...new Set(Object.values(CHANGES).flatMap(({ streams }): readonly string[] => streams)),
+]
