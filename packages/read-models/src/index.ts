@@ -1,3 +1,4 @@
+export type { BlobDraft, BlobStore } from './blob-store.ts'
 export {
   type Collection,
   type CollectionDefinition,
@@ -20,8 +21,6 @@ export {
 export { foldCase } from './fold-case.ts'
 export { type GenerationOptions, withGenerations } from './generations.ts'
 export {
-  type BlobDraft,
-  type BlobStore,
   type Checkpoints,
   type CollectionGroup,
   type CollectionName,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest'
-import type { BlobStore } from '../read-models.ts'
+import type { BlobStore } from '../blob-store.ts'
 
 /** A store that may contain other blobs, before and during the test. */
 export interface OpenedBlobStore {

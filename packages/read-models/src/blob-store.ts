@@ -1,0 +1,26 @@
+/** A blob that is written piece by piece and has no key yet. Calls must not overlap. */
+export interface BlobDraft {
+  /** Appends a piece; afterwards its memory may be reused. All pieces but the last must have the same length. */
+  write(piece: Uint8Array): Promise<void>
+  /** The bytes written so far. */
+  bytes(): Promise<Uint8Array>
+  /**
+   * Stores the blob under the key, durably. Changes nothing when the key exists. Afterwards only `discard` may be called.
+   */
+  commit(key: string): Promise<void>
+  /** Deletes a draft that was not committed. Drafts of processes that died are deleted after an hour. */
+  discard(): Promise<void>
+}
+
+/** Bytes by key. Adapters: a folder (packages/embedded), GridFS (packages/read-models-mongo), S3 (packages/s3). */
+export interface BlobStore {
+  /** Stores a blob durably. Changes nothing when the key exists. */
+  put(key: string, bytes: Uint8Array): Promise<void>
+  /** Begins a blob whose bytes are written as they arrive. */
+  draft(): Promise<BlobDraft>
+  get(key: string): Promise<Uint8Array | undefined>
+  delete(key: string): Promise<void>
+  /** All keys, in no particular order. */
+  keys(): AsyncIterable<string>
+  close(): Promise<void>
+}
