@@ -16,6 +16,7 @@ export type {
   StoredRecord,
   UserNames,
 } from './lines.ts'
+export { type AuditKeys, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'
 export {
   type AuditKey,
   type AuditKeySet,

@@ -1,3 +1,4 @@
+import type { AuditKeys } from '@gantry/audit-proofs'
 import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, type OrderedProjection, Projector, type Worker } from '@gantry/event-sourcing'
 import { foreignEvents, type Instrumented } from '@gantry/service-kit'
@@ -7,7 +8,7 @@ import type { KeyRotation } from '../signingkey/rotation.ts'
 import { dayRoots } from './log/day-root.ts'
 import { auditDays, auditLog, auditProjection } from './log/log.projection.ts'
 import { startClosingDays } from './proofs/closed-days.ts'
-import { type AuditKeys, auditKeys } from './proofs/keys.ts'
+import { auditKeys } from './proofs/keys.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
 const TIMEOUT_MS = 3_000

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { canonicalJson, sha256 } from '@gantry/audit-proofs'
+import { canonicalJson, type PersonalFieldsOf, sha256 } from '@gantry/audit-proofs'
 import type { Change } from '@gantry/contracts'
 import type { UserCiphers } from './user-ciphers.ts'
 
@@ -14,7 +14,7 @@ export interface PersonalFields {
 }
 
 /** The personal fields of a user before and after a change; null where the user did not exist. */
-export interface PersonalChange {
+interface PersonalChange {
   before: PersonalFields | null
   after: PersonalFields | null
   /** Part of the commitment. */
@@ -52,12 +52,10 @@ export async function sealedChange(change: UserChange, ciphers: UserCiphers): Pr
   return { ...stored, personal: { sealed, commitment: sha256(text) } }
 }
 
-/** The personal fields of a stored change; undefined when the user is erased. @throws UserKeyMissing */
-export async function openedChange(
-  user: string,
-  sealed: string,
-  ciphers: UserCiphers,
-): Promise<PersonalChange | undefined> {
-  const text = await ciphers.open(user, sealed)
-  return text === null ? undefined : (JSON.parse(text) as PersonalChange)
-}
+/** Decrypts the personal fields of stored changes of users. */
+export const personalFields =
+  (ciphers: UserCiphers): PersonalFieldsOf =>
+  async ({ resourceId, sealed }) => {
+    const text = sealed === null ? null : await ciphers.open(resourceId, sealed)
+    return text === null ? undefined : (JSON.parse(text) as PersonalChange)
+  }

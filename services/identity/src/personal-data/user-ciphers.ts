@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { UserKeyMissing } from '@gantry/audit-proofs'
 import type { UserKeys } from '@gantry/read-models'
 import { type EncryptionKeys, type Sealer, seal, sealer, unseal } from '@gantry/service-kit'
 import { LRUCache } from 'lru-cache'
@@ -23,14 +24,6 @@ export interface UserCiphers {
   reseal(user: string, stored: string): Promise<boolean>
   /** Removes the key of a user from the memory of this process. */
   forget(user: string): void
-}
-
-/** The store of keys lacks a key that it had: it is another store, or an old copy. */
-export class UserKeyMissing extends Error {
-  constructor(user: string) {
-    super(`the store of user keys has no key of user ${user}: restore it from a backup`)
-    this.name = 'UserKeyMissing'
-  }
 }
 
 const CACHE_SIZE = 10_000

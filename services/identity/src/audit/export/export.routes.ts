@@ -7,11 +7,11 @@ import {
   type FormatName,
   parseTrailer,
   refutes,
+  UserKeyMissing,
 } from '@gantry/audit-proofs'
 import { EXPORT_MEDIA_TYPES, exportAuditLog, invalidField, type Parsed, Refusal } from '@gantry/contracts'
 import type { AddRoute } from '@gantry/service-kit'
 import Negotiator from 'negotiator'
-import { UserKeyMissing } from '../../personal-data/user-ciphers.ts'
 import type { AuditFilter } from '../log/filter.ts'
 import { exportedText } from './export.ts'
 import type { ExportSlots } from './slots.ts'

@@ -1,8 +1,11 @@
-import type { StoredRecord } from '@gantry/audit-proofs'
+import {
+  type PersonalFields,
+  type PersonalFieldsOf,
+  type StoredRecord,
+  UserKeyMissing,
+} from '@gantry/audit-proofs'
 import type { AuditRecord, UserName } from '@gantry/contracts'
 import type { NamesOf } from '@gantry/service-kit'
-import { openedChange, type PersonalChange } from '../../personal-data/sealed-change.ts'
-import { type UserCiphers, UserKeyMissing } from '../../personal-data/user-ciphers.ts'
 import type { AuditDocument } from './log.projection.ts'
 
 type Names = ReadonlyMap<string, UserName>
@@ -17,20 +20,6 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 /** The users that a record names: the actor, unless it is a part of the service, and the changed user. */
 export const usersOf = ({ who, resourceType, resourceId }: AuditDocument): string[] =>
   [who, resourceType === 'USER' ? resourceId : ''].filter(id => UUID.test(id))
-
-/**
- * The personal fields of a changed user; undefined when there are none, or the user is erased.
- * @throws UserKeyMissing
- * @throws UserKeysUnavailable
- */
-export type PersonalFieldsOf = (
-  doc: Pick<AuditDocument, 'resourceId' | 'sealed'>,
-) => Promise<PersonalChange | undefined>
-
-export const personalFields =
-  (ciphers: UserCiphers): PersonalFieldsOf =>
-  async ({ resourceId, sealed }) =>
-    sealed === null ? undefined : openedChange(resourceId, sealed, ciphers)
 
 /**
  * Resolves names when records are read: documents have ids and encrypted personal fields. If a key is missing, the record
@@ -80,7 +69,7 @@ function unlessKeyMissing(error: unknown): undefined {
 function detailsOf(
   { resourceType, resourceId, details }: StoredRecord,
   names: Names,
-  personal: PersonalChange | undefined,
+  personal: PersonalFields | undefined,
 ): AuditRecord['details'] {
   const name = names.get(resourceId)
   const shown = (state: 'before' | 'after'): Record<string, unknown> | null => {

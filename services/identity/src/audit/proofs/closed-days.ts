@@ -1,4 +1,4 @@
-import { CHAIN_START, type ChainPoint, type DayRoot, signStatement } from '@gantry/audit-proofs'
+import { type AuditKeys, CHAIN_START, type ChainPoint, type DayRoot, signStatement } from '@gantry/audit-proofs'
 import {
   type EventStore,
   type Log,
@@ -16,7 +16,6 @@ import { Gauge, type Registry } from 'prom-client'
 import { chainIn } from '../log/chain.ts'
 import { DAY_CLOSED, DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
 import { type AuditDay, auditDays, auditLog } from '../log/log.projection.ts'
-import type { AuditKeys } from './keys.ts'
 
 export interface ClosedDaysOptions {
   eventStore: Pick<EventStore, 'append' | 'readLast' | 'head'>

@@ -1,0 +1,29 @@
+import type { PersonalFields } from './lines.ts'
+import type { AuditKeySet, AuditSigner } from './statements.ts'
+
+/** The keys that sign audit proofs. */
+export interface AuditKeys {
+  /** The key that signs now. @throws Error when it cannot be unsealed with ENCRYPTION_KEY */
+  signer(): Promise<AuditSigner>
+  /** All public keys that ever were, so that old proofs can be verified for ever. */
+  published(): Promise<AuditKeySet>
+}
+
+/**
+ * Decrypts the personal fields of a changed user; undefined when there are none, or the user is erased.
+ * @throws UserKeyMissing
+ * @throws UserKeysUnavailable
+ */
+export type PersonalFieldsOf = (change: {
+  /** Id of the user. */
+  resourceId: string
+  sealed: string | null
+}) => Promise<PersonalFields | undefined>
+
+/** The store of keys lacks a key that it had: it is another store, or an old copy. */
+export class UserKeyMissing extends Error {
+  constructor(user: string) {
+    super(`the store of user keys has no key of user ${user}: restore it from a backup`)
+    this.name = 'UserKeyMissing'
+  }
+}
