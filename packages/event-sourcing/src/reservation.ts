@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ProblemCode, Refusal } from '@gantry/contracts'
-import { v5 as uuidv5 } from 'uuid'
 import type { CommandMetadata } from './decider.ts'
 import type { NewEvent } from './event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 import type { StreamState } from './fold.ts'
+import { nameUuids } from './name-uuid.ts'
 
 /** The holder that reserves a name, and the revision of its stream after which it appends the event that takes the name. */
 interface Reservation {
@@ -47,7 +47,7 @@ export interface Reservations {
 
 /** Interval at which a pending reservation is read, in milliseconds. */
 const POLL_MS = 50
-const NAMESPACE = '0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22'
+const eventUuid = nameUuids('0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22')
 
 /**
  * Unique names without locks or transactions over streams. Each name has a stream of reservations (`NameClaimed`), named by
@@ -71,7 +71,7 @@ export function reservations(options: ReservationOptions): Reservations {
   /** Makes the append that the reservation announced fail. @returns false when the holder's stream has new events */
   const fence = async (reservation: Reservation, metadata: CommandMetadata): Promise<boolean> => {
     const event = newEvent(
-      uuidv5(`fence/${reservation.holder}/${reservation.holderRevision}`, NAMESPACE),
+      eventUuid(`fence/${reservation.holder}/${reservation.holderRevision}`),
       'NameClaimFenced',
       {},
       metadata,
@@ -119,7 +119,7 @@ export function reservations(options: ReservationOptions): Reservations {
       } else if (current) return
       const expected = current?.revision ?? NO_STREAM
       const event = newEvent(
-        uuidv5(`claim/${name}/${holder}/${holderRevision}/${expected}`, NAMESPACE),
+        eventUuid(`claim/${name}/${holder}/${holderRevision}/${expected}`),
         'NameClaimed',
         { ...(storesName && { name }), holder, holderRevision, claimedAt: now().toISOString() },
         metadata,

@@ -1,8 +1,7 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
-import type { ReactorOptions } from '@gantry/event-sourcing'
+import { nameUuids, type ReactorOptions } from '@gantry/event-sourcing'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
-import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
 import { type EncryptionKeys, firstInUse, type KeyInUse } from './encryption-keys.ts'
 import { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
@@ -95,7 +94,7 @@ const FORGET_EVERY_MS = 3_600_000
 const PAGE = 100
 /** A request that has been running for longer counts as aborted: its process is assumed to have died. */
 const ABANDONED_MS = 30_000
-const NAMESPACE = '3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90'
+const requestUuid = nameUuids('3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90')
 
 export function idempotency(options: {
   service: string
@@ -273,10 +272,10 @@ function seedOf(secret: Uint8Array, name: string, repeated: boolean): Seed {
   let made = 0
   const next = () => `${name}/${made++}`
   return {
-    commandId: uuidv5(name, NAMESPACE),
+    commandId: requestUuid(name),
     keyed: true,
     repeated,
-    newId: () => uuidv5(next(), NAMESPACE),
+    newId: () => requestUuid(next()),
     secretBytes: length => Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), next(), length)),
   }
 }

@@ -1,9 +1,8 @@
 import { type DeploymentReport, Job, subjects } from '@gantry/contracts'
-import { type Log, startReactor, type Worker } from '@gantry/event-sourcing'
+import { type Log, nameUuids, startReactor, type Worker } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import { v5 as uuidv5 } from 'uuid'
 
-const NAMESPACE = '9a0f5c1e-1b1d-4c63-8a8e-64c9d2a8f7b3'
+const reportUuid = nameUuids('9a0f5c1e-1b1d-4c63-8a8e-64c9d2a8f7b3')
 
 /** Substitute for a deployment agent: reports success for every job at once, without deploying anything. */
 export const startDeploymentAgent = (bus: Bus, log: Log): Worker =>
@@ -21,8 +20,6 @@ export const startDeploymentAgent = (bus: Bus, log: Log): Worker =>
         environment: job.environment,
         outcome: 'SUCCEEDED',
       }
-      await bus.publish([
-        { id: uuidv5(job.id, NAMESPACE), subject: subjects.deploymentReported, data: report },
-      ])
+      await bus.publish([{ id: reportUuid(job.id), subject: subjects.deploymentReported, data: report }])
     },
   })

@@ -1,6 +1,5 @@
 import type { Change, CloudEvent, PlatformEventType } from '@gantry/contracts'
-import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
-import { v5 as uuidv5 } from 'uuid'
+import { type CommandMetadata, type Decider, nameUuids } from '@gantry/event-sourcing'
 
 /** An event of the platform as its producer sent it. */
 export interface Received {
@@ -22,11 +21,11 @@ export type PlatformEventCommand = {
 }
 export type PlatformEventState = { status: 'Absent' } | { status: 'Received' }
 
-const NAMESPACE = '0b9a4e54-3f3c-4f5e-8d5b-6a1f2d8c7e90'
+const eventUuid = nameUuids('0b9a4e54-3f3c-4f5e-8d5b-6a1f2d8c7e90')
 
 /** Id of the stream of an event. In CloudEvents 1.0 source and id together identify an event ("id", "Constraints"). */
 export const platformEventId = ({ source, id }: Pick<CloudEvent, 'source' | 'id'>) =>
-  uuidv5(JSON.stringify([source, id]), NAMESPACE)
+  eventUuid(JSON.stringify([source, id]))
 
 export const platformEventDecider: Decider<PlatformEventState, PlatformEventCommand, PlatformEventEvent> = {
   initial: { status: 'Absent' },

@@ -1,4 +1,10 @@
-import { type AuditKeys, CHAIN_START, type ChainPoint, type DayRoot, signStatement } from '@gantry/audit-proofs'
+import {
+  type AuditKeys,
+  CHAIN_START,
+  type ChainPoint,
+  type DayRoot,
+  signStatement,
+} from '@gantry/audit-proofs'
 import {
   type EventStore,
   type Log,
