@@ -50,7 +50,6 @@ export {
   StreamedEvent,
   streamEvents,
 } from './events.ts'
-export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
   getApiHistory,
   getVersionHistory,
@@ -101,7 +100,7 @@ export {
   type ResponseBody,
   type ServiceName,
 } from './operation.ts'
-export { type SortBy, utcTime } from './primitives.ts'
+export { isDeeperThan, MAX_DEPTH, readableData, type SortBy, utcTime } from './primitives.ts'
 export { Principal } from './principal.ts'
 export { invalidField, isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
 export {
@@ -119,7 +118,6 @@ export {
   readScopesOf,
 } from './public-events.ts'
 export { cancelRebuild, listReadModels, ReadModelState, rebuildReadModel } from './read-models.ts'
-export { readableData } from './readable.ts'
 export { CHANGED_STREAMS } from './resource-types.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
 export { listSigningKeys, type SigningKeyRecord } from './signing-keys.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readableData } from './readable.ts'
+import { readableData } from './primitives.ts'
 
 const mask = (data: Record<string, unknown>) => readableData('CONFIGURATION_CHANGED', data)
 

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
 import { type Disk, DiskFull, watchDisk } from './disk.ts'
-import { makeFolder } from './folder.ts'
+import { makeFolder } from './sqlite-file.ts'
 
 /** Folder of blobs that are being written. They are renamed when complete, so that a key never has a partial blob. */
 const INCOMPLETE = '.incomplete'

@@ -15,9 +15,8 @@ import { REMOVED_SCHEMA, removedMessages, removeExpired } from './bus/retention.
 import { unsyncedFile } from './bus/unsynced-file.ts'
 import { watchChanges } from './changes.ts'
 import { type Disk, watchDisk } from './disk.ts'
-import { groupCommit } from './group-commit.ts'
+import { groupCommit, syncWalNow, type WalSync, walSync } from './group-commit.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
-import { syncWalNow, type WalSync, walSync } from './wal-sync.ts'
 
 export interface BusOptions {
   /** Path of the SQLite file. It is created when it does not exist. */

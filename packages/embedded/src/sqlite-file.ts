@@ -3,6 +3,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -13,7 +14,21 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { DiskFull, isFull } from './disk.ts'
-import { makeFolder } from './folder.ts'
+
+/**
+ * Creates a folder, and those above it, unless it exists. The `recursive` of Node 24 never returns for a folder that the
+ * operating system does not let exist, e.g. in /proc.
+ * @param mode permissions of new folders, before the umask
+ * @throws Error of the file system
+ */
+export function makeFolder(path: string, mode = 0o777): void {
+  if (!existsSync(dirname(path))) makeFolder(dirname(path), mode)
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
+}
 
 /** The content of a file. It is stored in the header as the application id. */
 export type FileKind = 'events' | 'read-models' | 'messages' | 'user-keys'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { watchDisk } from './disk.ts'
-import { syncWalNow, walSync } from './wal-sync.ts'
+import { syncWalNow, walSync } from './group-commit.ts'
 
 let folder: string
 let path: string

@@ -1,7 +1,7 @@
 import { FRESH_MS } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 import type { DomainCommand } from './decider.ts'
-import type { DomainEvent, Fact, RecordedEvent } from './event.ts'
+import { type DomainEvent, type Fact, knowsSchema, type RecordedEvent, streamId } from './event.ts'
 import { NO_STREAM } from './event-store.ts'
 import { StreamQuarantined, type StreamState } from './fold.ts'
 import {
@@ -11,9 +11,7 @@ import {
   type ProjectionTarget,
   writesOf,
 } from './projection.ts'
-import { knowsSchema } from './schema.ts'
 import { StreamCache, type StreamCacheOptions } from './stream-cache.ts'
-import { streamId } from './stream-name.ts'
 
 /** How the documents of an aggregate are made, and the projector that keeps them. */
 export interface View<State, Event> {

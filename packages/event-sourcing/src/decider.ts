@@ -1,6 +1,5 @@
 import type { Change } from '@gantry/contracts'
-import type { Actor, DomainEvent } from './event.ts'
-import type { EventSchemas } from './schema.ts'
+import type { Actor, DomainEvent, EventSchemas } from './event.ts'
 
 /** The context of a command: the only source of time and identity for deciders. */
 export interface CommandMetadata {

@@ -1,7 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import type { Decider, DomainCommand } from './decider.ts'
-import type { DomainEvent, Position, RecordedEvent } from './event.ts'
-import { schemaName, upcast } from './schema.ts'
+import { type DomainEvent, type Position, type RecordedEvent, schemaName, upcast } from './event.ts'
 import type { Log } from './worker.ts'
 
 /** A state and the revision of the last event folded into it; -1 when the stream does not exist. */

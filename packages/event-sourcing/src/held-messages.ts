@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
 import { type StoredMessage, sleep } from '@gantry/messaging'
-import type { JsonObject, NewEvent } from './event.ts'
+import { type JsonObject, type NewEvent, streamName } from './event.ts'
 import { AppendTooLarge, type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 import { StreamQuarantined } from './fold.ts'
-import { streamName } from './stream-name.ts'
 import { type Log, supervise, type Worker } from './worker.ts'
 
 export interface HeldMessagesOptions {

@@ -1,19 +1,26 @@
-export { type Aggregate, type AggregateOptions, aggregate } from './aggregate.ts'
+export { type Aggregate, type AggregateOptions, aggregate, type Executed } from './aggregate.ts'
 export type { View } from './aggregate-projection.ts'
-export type { Executed } from './command-handler.ts'
 export type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
 export {
   type Actor,
   type DomainEvent,
   type EventMetadata,
+  type EventSchemas,
   type Fact,
   type JsonObject,
   type NewEvent,
+  nameUuids,
+  newest,
   type Position,
   parsedText,
   type RecordedEvent,
   recordedEvent,
   START,
+  streamCategory,
+  streamId,
+  streamName,
+  type Upcaster,
+  upcast,
 } from './event.ts'
 export {
   type Appended,
@@ -33,13 +40,14 @@ export { pastQuarantine, StreamQuarantined, type StreamState } from './fold.ts'
 export { HeldMessages } from './held-messages.ts'
 export { type Lag, lagAfter, MAX_READ } from './lag.ts'
 export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
-export { nameUuids } from './name-uuid.ts'
 export {
   type DocumentChange,
+  type Period,
   PeriodProjection,
   type PeriodProjectionOptions,
+  periodFields,
+  validity,
 } from './period-projection.ts'
-export { type Period, periodFields, validity } from './periods.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
 export {
@@ -57,7 +65,5 @@ export { type ReadModelState, readModelStates } from './read-model-states.ts'
 export { cancelRebuild, joinRebuild, pendingRebuild, requestRebuild } from './rebuild-requests.ts'
 export { LOG_POSITION, type Publication, type RelayOptions, startRelay } from './relay.ts'
 export { type ReservationOptions, type Reservations, reservations } from './reservation.ts'
-export { type EventSchemas, newest, type Upcaster, upcast } from './schema.ts'
 export type { SnapshotOptions, SnapshotSchema } from './snapshots.ts'
-export { streamCategory, streamId, streamName } from './stream-name.ts'
 export { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'

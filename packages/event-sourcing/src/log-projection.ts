@@ -1,8 +1,7 @@
 import type { Lease } from '@gantry/read-models'
-import { type RecordedEvent, START } from './event.ts'
+import { type RecordedEvent, START, streamCategory } from './event.ts'
 import { continueInOrder } from './ordered-projection.ts'
 import type { ModelGeneration } from './projected-models.ts'
-import { streamCategory } from './stream-name.ts'
 import { heldMalformed, projectStream, type StreamWrites, writeStreams } from './stream-writes.ts'
 
 const BATCH = 1_000

@@ -1,15 +1,40 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Document, Write } from '@gantry/read-models'
+import type { Document, FieldKind, Write } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 import type { Decider, DomainCommand } from './decider.ts'
-import type { DomainEvent, RecordedEvent } from './event.ts'
+import { type DomainEvent, knowsSchema, type RecordedEvent, streamId } from './event.ts'
 import { type EventStore, NO_STREAM } from './event-store.ts'
 import { folding, StreamQuarantined, type StreamState } from './fold.ts'
-import { NOT_ENDED, type Period } from './periods.ts'
 import { PersistentMap } from './persistent-map.ts'
 import { type Project, type Projected, type Projection, writesOf } from './projection.ts'
-import { knowsSchema } from './schema.ts'
-import { streamId } from './stream-name.ts'
+
+/**
+ * A document that shows a resource in one period between two of its changes. Documents of all periods of a resource
+ * together are its history: at each time at most one of them is valid.
+ */
+export interface Period extends Document {
+  /** `{id of the resource}/{revision of the event that began the period}`. */
+  id: string
+  /** Id of the resource. */
+  resource: string
+  /** ISO 8601 UTC with milliseconds, inclusive. */
+  validFrom: string
+  /** The same, exclusive; NOT_ENDED for the period that has not ended. */
+  validTo: string
+}
+
+/** Later than every time that can be asked for. */
+const NOT_ENDED = '9999-12-31T23:59:59.999Z'
+
+/** The fields of a period that queries need, for the declaration of a collection. */
+export const periodFields = {
+  resource: 'string',
+  validFrom: 'string',
+  validTo: 'string',
+} as const satisfies Record<string, FieldKind>
+
+/** The validity of a period, for the declaration of a collection. */
+export const validity = { from: 'validFrom', to: 'validTo' }
 
 export interface PeriodProjectionOptions<State, Command extends DomainCommand, Event extends DomainEvent> {
   eventStore: EventStore

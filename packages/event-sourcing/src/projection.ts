@@ -1,8 +1,14 @@
 import type { Json } from '@gantry/messaging'
 import type { ReadModels, Write } from '@gantry/read-models'
-import type { DomainEvent, Fact, Position, RecordedEvent } from './event.ts'
+import {
+  type DomainEvent,
+  type EventSchemas,
+  type Fact,
+  type Position,
+  type RecordedEvent,
+  upcast,
+} from './event.ts'
 import { StreamQuarantined, type StreamState } from './fold.ts'
-import { type EventSchemas, upcast } from './schema.ts'
 
 /**
  * Computes the documents of an aggregate: a pure function of the folded state and its last events. A document must

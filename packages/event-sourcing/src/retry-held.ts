@@ -1,7 +1,7 @@
 import type { Lease } from '@gantry/read-models'
+import { streamCategory } from './event.ts'
 import type { ModelGeneration } from './projected-models.ts'
 import { listHeld, released, requestedRetry, retryDone } from './quarantine.ts'
-import { streamCategory } from './stream-name.ts'
 import { projectStream, writeStreams } from './stream-writes.ts'
 
 /**

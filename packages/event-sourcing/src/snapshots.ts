@@ -1,10 +1,15 @@
 import type { Json } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
-import type { DomainEvent, RecordedEvent } from './event.ts'
+import {
+  type DomainEvent,
+  type EventSchemas,
+  knowsSchema,
+  type RecordedEvent,
+  streamName,
+  writtenVersion,
+} from './event.ts'
 import { type EventStore, EventStoreUnavailable, type StoredSnapshot } from './event-store.ts'
 import type { StreamState } from './fold.ts'
-import { type EventSchemas, knowsSchema, writtenVersion } from './schema.ts'
-import { streamName } from './stream-name.ts'
 
 /** The encoding of the states of a category in snapshots. */
 export interface SnapshotSchema<State> {

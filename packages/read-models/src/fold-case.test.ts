@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { foldCase } from './fold-case.ts'
+import { foldCase } from './read-models.ts'
 
 test.each([
   ['Weather', 'weather'],

@@ -18,13 +18,13 @@ export {
   type ValueCount,
   type Write,
 } from './collection.ts'
-export { foldCase } from './fold-case.ts'
 export { type GenerationOptions, withGenerations } from './generations.ts'
 export {
   type Checkpoints,
   type CollectionGroup,
   type CollectionName,
   FRESH_MS,
+  foldCase,
   type Generations,
   type Lease,
   LeaseLost,

@@ -1,8 +1,7 @@
 import { tmpdir } from 'node:os'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
-import { type Content, contentOf, S3Failed, s3Bucket } from './bucket.ts'
+import { type Content, contentOf, S3Failed, type S3Location, s3Bucket } from './bucket.ts'
 import { drafts } from './drafts.ts'
-import type { S3Location } from './location.ts'
 import type { S3Settings } from './settings.ts'
 
 /** Default of `timeoutMs`, below the 20 s after which the gateway gives up a change. */

@@ -1,8 +1,6 @@
 import type { ProblemCode } from '@gantry/contracts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerOf } from './caller.ts'
-import { loggedPath } from './logged-path.ts'
-import { contextOfRequest } from './request-context.ts'
+import { callerOf, contextOfRequest, loggedPath } from './request-context.ts'
 
 /** Property of a reply with the code of its problem. */
 const CODE = Symbol('code')

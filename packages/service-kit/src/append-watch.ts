@@ -2,10 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   AppendTooLarge,
   type EventStore,
+  type RecordedEvent,
   streamCategory,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import { databaseSpan, inSpan } from '@gantry/tracing'
+import { unknownEventCounter } from './event-metrics.ts'
+import type { Dependencies } from './service.ts'
 
 /** Appends of one piece of work, such as a request. */
 interface Watched {
@@ -20,7 +23,7 @@ export interface WatchedEventStore extends EventStore {
 }
 
 /** The same dependencies with an event store that counts appends and records spans of them. `router` needs it for requests with an Idempotency-Key. */
-export function watchingAppends<Given extends { eventStore: EventStore }>(
+function watchingAppends<Given extends { eventStore: EventStore }>(
   dependencies: Given,
 ): Omit<Given, 'eventStore'> & { eventStore: WatchedEventStore } {
   const { eventStore } = dependencies
@@ -43,3 +46,14 @@ export function watchingAppends<Given extends { eventStore: EventStore }>(
   const watch: WatchedEventStore['watch'] = (watched, work) => underWay.run(watched, work)
   return { ...dependencies, eventStore: { ...eventStore, append, watch } }
 }
+
+/** Dependencies whose event store counts the appends of a request, with a counter of unknown events for aggregates. */
+export interface Instrumented extends Omit<Dependencies, 'eventStore'> {
+  eventStore: WatchedEventStore
+  unknownEvent(event: RecordedEvent): void
+}
+
+export const instrumented = (dependencies: Dependencies): Instrumented => ({
+  ...watchingAppends(dependencies),
+  unknownEvent: unknownEventCounter(dependencies.process.metrics),
+})

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { BodyMemory, GrowingBuffer, retainBody } from './body-memory.ts'
-import { noteCaller } from './caller.ts'
+import { noteCaller } from './request-context.ts'
 import { httpServer } from './server.ts'
 import { administrator } from './testing/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { etag, matchesNone, revisionsOf } from './conditional.ts'
+import { etag, matchesNone, revisionsOf } from './routes.ts'
 
 describe('an entity tag', () => {
   test('contains the revision, and changes with the variant', () => {

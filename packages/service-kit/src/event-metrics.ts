@@ -10,7 +10,17 @@ import {
 } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { singleFlight } from './single-flight.ts'
+
+/** A read that callers share: a call while it runs gets the same result instead of another read. */
+export function singleFlight<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let reading: Promise<Result> | undefined
+  return () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
 
 const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
 const FOREIGN_EVENTS = 'gantry_foreign_events_total'

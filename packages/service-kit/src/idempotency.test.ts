@@ -14,11 +14,10 @@ import {
 import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { type EncryptionKeys, parseEncryptionKeys, plainKey } from './encryption-keys.ts'
+import { instrumented } from './append-watch.ts'
+import { deriveKey, type EncryptionKeys, parseEncryptionKeys, plainKey, unseal } from './encryption-keys.ts'
 import { forgettingUsers } from './idempotency.ts'
-import { instrumented } from './instrumented.ts'
 import { router } from './routes.ts'
-import { deriveKey, unseal } from './secrets.ts'
 import type { Dependencies, Service } from './service.ts'
 import { administrator, type Host, hostService } from './testing/index.ts'
 

@@ -3,8 +3,15 @@ import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import { nameUuids, type ReactorOptions } from '@gantry/event-sourcing'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import type { WatchedEventStore } from './append-watch.ts'
-import { type EncryptionKeys, firstInUse, type KeyInUse } from './encryption-keys.ts'
-import { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
+import {
+  deriveKey,
+  type EncryptionKeys,
+  fingerprint,
+  firstInUse,
+  type KeyInUse,
+  seal,
+  unseal,
+} from './encryption-keys.ts'
 
 /** The outcome of a request, complete enough to send the response again. */
 interface Outcome {

@@ -1,3 +1,4 @@
+export { type Instrumented, instrumented } from './append-watch.ts'
 export {
   BodyBytes,
   BodyMemory,
@@ -5,18 +6,18 @@ export {
   countBody,
   countedBody,
   GrowingBuffer,
+  measureBuffer,
   readBody,
   retainBody,
 } from './body-memory.ts'
-export { measureBuffer } from './buffered-bytes.ts'
-export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
-export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
 export { duration, durations, writtenDuration } from './durations.ts'
 export {
+  deriveKey,
   EncryptionKeyMissing,
   type EncryptionKeys,
   encryptionKeys,
+  fingerprint,
   firstInUse,
   type KeyInUse,
   missingKeys,
@@ -24,7 +25,9 @@ export {
   plainKey,
   type RecordedKeys,
   type Sealer,
+  seal,
   sealer,
+  unseal,
 } from './encryption-keys.ts'
 export { foreignEvents, logErrorCounter, readModelMetrics } from './event-metrics.ts'
 export {
@@ -36,10 +39,8 @@ export {
   placeIn,
   type ResourceChange,
 } from './history.ts'
-export { type Instrumented, instrumented } from './instrumented.ts'
 export { watchedLeases } from './lease-metrics.ts'
 export { listing, page } from './listing.ts'
-export { OpenConnections } from './open-connections.ts'
 export { ownMetadata } from './own-metadata.ts'
 export {
   derivedPrincipalKey,
@@ -52,20 +53,28 @@ export {
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
 export { changed, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
-export { RELEASE, RELEASE_HEADER } from './release.ts'
-export { contextOfRequest } from './request-context.ts'
+export { ANONYMOUS, callerOf, contextOfRequest, noteCaller } from './request-context.ts'
 export { retryAfterMs } from './retry-after.ts'
-export { routeOf } from './route-of.ts'
 export {
   type AddRoute,
   type Call,
   checkParams,
   checkQuery,
+  etag,
+  matchesNone,
   requireScope,
+  revisionsOf,
+  routeOf,
   router,
 } from './routes.ts'
-export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
-export { httpServer, INTERNAL_PORT_HEADER, type ServerOptions } from './server.ts'
+export {
+  httpServer,
+  INTERNAL_PORT_HEADER,
+  OpenConnections,
+  RELEASE,
+  RELEASE_HEADER,
+  type ServerOptions,
+} from './server.ts'
 export type { Admit, Dependencies, Service, ServiceProcess } from './service.ts'
 export { type Responders, serviceFrom } from './service-parts.ts'
 export {

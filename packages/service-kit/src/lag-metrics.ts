@@ -2,7 +2,7 @@ import { type EventStore, type Lag, lagAfter, listReadModels, MAX_READ, START } 
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
-import { singleFlight } from './single-flight.ts'
+import { singleFlight } from './event-metrics.ts'
 
 interface Stores {
   eventStore: EventStore

@@ -4,8 +4,8 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { beforeEach, expect, test } from 'vitest'
-import { ANONYMOUS } from './caller.ts'
 import { derivedPrincipalKey, PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
+import { ANONYMOUS } from './request-context.ts'
 import { httpServer } from './server.ts'
 
 const KEY = derivedPrincipalKey(Buffer.alloc(32, 7))

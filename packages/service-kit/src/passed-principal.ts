@@ -3,9 +3,9 @@ import { Principal, Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { ANONYMOUS, noteCaller } from './caller.ts'
+import { deriveKey } from './encryption-keys.ts'
+import { ANONYMOUS, noteCaller } from './request-context.ts'
 import { requireScope } from './routes.ts'
-import { deriveKey } from './secrets.ts'
 import type { Admit } from './service.ts'
 
 /** Header in which the gateway passes the caller to a service. The gateway drops this header from incoming requests. */

@@ -1,3 +1,4 @@
+import type { Principal } from '@gantry/contracts'
 import {
   beginContext,
   currentContext,
@@ -8,7 +9,41 @@ import {
   TraceContext,
 } from '@gantry/tracing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { loggedPath } from './logged-path.ts'
+
+/** Access tokens, signing secrets and JWTs, in case a client sends one in a path by mistake. */
+const SECRET = /\b(pat_|whsec_|eyJ)[\w.~+/=-]*/g
+
+/** The path of a request, without the query and with secrets cut off. */
+export const loggedPath = ({ url }: FastifyRequest): string =>
+  (url.split('?')[0] ?? '').replace(SECRET, '$1…')
+
+/** The principal of callers of public operations. */
+export const ANONYMOUS: Principal = {
+  userId: '00000000-0000-0000-0000-000000000000',
+  username: 'anonymous',
+  role: 'NO_ACCESS',
+  scopes: [],
+  kind: 'login',
+  tokenId: null,
+  credentialId: 'anonymous',
+  expiresAt: 0,
+}
+
+/** Property of a request with its caller. A weak map would cost more in garbage collection than the whole request. */
+const CALLER = Symbol('caller')
+type Called = FastifyRequest & { [CALLER]: Principal | null }
+
+/** Declares the property for the caller on the requests of an app. */
+export const keepCallers = (app: FastifyInstance): void => void app.decorateRequest(CALLER, null)
+
+/** Stores the caller of a request. To be called before the scope is checked, so that the log names refused callers too. */
+export function noteCaller(request: FastifyRequest, principal: Principal): void {
+  ;(request as Called)[CALLER] = principal
+}
+
+/** The caller of a request; undefined until `noteCaller` was called. */
+export const callerOf = (request: FastifyRequest): Principal | undefined =>
+  (request as Called)[CALLER] ?? undefined
 
 /** Property of a request with its context. */
 const CONTEXT = Symbol('context')

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import {
+  bodyLimitOf,
   type Operation,
   type OperationResponses,
   type Parsed,
@@ -9,15 +10,84 @@ import {
 } from '@gantry/contracts'
 import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
+import type { Instrumented } from './append-watch.ts'
 import { retainBody } from './body-memory.ts'
-import { ANONYMOUS, callerOf } from './caller.ts'
-import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
-import type { Instrumented } from './instrumented.ts'
-import { contextOfRequest, inContextOfRequest } from './request-context.ts'
-import { routeOf } from './route-of.ts'
+import { ANONYMOUS, callerOf, contextOfRequest, inContextOfRequest, noteCaller } from './request-context.ts'
 import type { Admit } from './service.ts'
+
+/**
+ * Strong entity tag of a record (RFC 9110 §8.8.3): its revision, and a hash of `variant`, i.e. of the text that other
+ * services contribute to the representation. So the tag changes with every byte of the representation.
+ */
+export const etag = (revision: number, variant?: string | null): string =>
+  variant ? `"${revision}-${hashOf(variant)}"` : `"${revision}"`
+
+const hashes = new LRUCache<string, string>({ max: 1_000 })
+
+function hashOf(variant: string): string {
+  let hashed = hashes.get(variant)
+  if (hashed === undefined) {
+    hashed = hash('sha256', variant, 'base64url').slice(0, 8)
+    hashes.set(variant, hashed)
+  }
+  return hashed
+}
+
+const tagsOf = (header: string) => header.match(/(?:W\/)?"[^"]*"/g) ?? []
+
+/**
+ * Revisions that If-Match names; undefined when it is absent or `*`. Weak tags, and tags that `etag` cannot have made,
+ * match nothing (RFC 9110 §13.1.1).
+ */
+export function revisionsOf(ifMatch: string | undefined): number[] | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
+  return tagsOf(ifMatch).flatMap(tag => {
+    const revision = /^"(\d{1,15})(?:-[\w-]*)?"$/.exec(tag)?.[1]
+    return revision === undefined ? [] : [Number(revision)]
+  })
+}
+
+/** Whether If-None-Match names the tag, by weak comparison (RFC 9110 §13.1.2). */
+export function matchesNone(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some(known => known.replace(/^W\//, '') === tag)
+}
+
+/**
+ * The options of the route of an operation apart from its handler. Its hook admits the caller, synchronously if `admit`
+ * does: most callers are known.
+ * @param admitted called with the caller before the body is read
+ */
+export const routeOf = (
+  operation: Operation,
+  admit: Admit,
+  admitted: (request: FastifyRequest, principal: Principal) => void = () => {},
+) => ({
+  method: operation.method,
+  url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+  bodyLimit: bodyLimitOf(operation),
+  onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
+    const proceed = (principal: Principal) => {
+      noteCaller(request, principal)
+      admitted(request, principal)
+    }
+    try {
+      const caller = admit(request, reply, operation)
+      if (caller instanceof Promise) {
+        caller.then(proceed).then(() => done(), done)
+        return
+      }
+      proceed(caller)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    done()
+  },
+})
 
 /** A request that was checked against its contract, as the handler of the route receives it. */
 export interface Call<Params, Query, Body> {

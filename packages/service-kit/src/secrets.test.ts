@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deriveKey, seal, unseal } from './secrets.ts'
+import { deriveKey, seal, unseal } from './encryption-keys.ts'
 
 const key = deriveKey(Buffer.alloc(32, 1), 'a purpose')
 

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { noteCaller } from './caller.ts'
 import { processLog } from './process-log.ts'
+import { noteCaller } from './request-context.ts'
 import { httpServer } from './server.ts'
 
 let notReady: string | undefined

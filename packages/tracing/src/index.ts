@@ -1,11 +1,12 @@
-export { answered, databaseSpan, messaging, requestSpan, serverAttributes } from './conventions.ts'
 export { type TracingSettings, tracingSettings } from './settings.ts'
 export { type Attributes, errorType, type Span, type SpanStart, type Tracer } from './spans.ts'
 export {
+  answered,
   beginContext,
   contextFields,
   contextOf,
   currentContext,
+  databaseSpan,
   enterContext,
   handlingMessage,
   inContext,
@@ -13,8 +14,11 @@ export {
   inOwnContext,
   inSpan,
   isTracing,
+  messaging,
   REQUEST_ID,
+  requestSpan,
   sendingMessages,
+  serverAttributes,
   TraceContext,
   traceIdOf,
   withTracer,

@@ -1,9 +1,18 @@
 import { subjects } from '@gantry/contracts'
-import { type Executed, newest, Projector, type Worker } from '@gantry/event-sourcing'
+import {
+  type Aggregate,
+  aggregate,
+  type Executed,
+  newest,
+  Projector,
+  reservations,
+  type Worker,
+} from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import {
   type Dependencies,
+  type Instrumented,
   instrumented,
   router,
   type Service,
@@ -12,11 +21,18 @@ import {
   temporal,
   userNames,
 } from '@gantry/service-kit'
-import { apiAggregate } from './api/api.aggregate.ts'
-import { apiDecider } from './api/api.decide.ts'
+import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apiHistory, projectApiHistory } from './api/api.history.ts'
-import { apiPeriods, apis, projectApiPeriods, versionPeriods, versions } from './api/api.projection.ts'
+import {
+  apiPeriods,
+  apis,
+  projectApi,
+  projectApiPeriods,
+  versionPeriods,
+  versions,
+} from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
+import { apiSnapshots } from './api/api.snapshots.ts'
 import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { deploymentRoutes } from './api/deployment.routes.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
@@ -116,4 +132,42 @@ function loadSearch(readModels: ReadModels): Worker {
     .count({ text: ['a'] })
     .catch(() => 0)
   return { stop: async () => void (await searched) }
+}
+
+/** APIs with unique names. @param snapshotEvery minimum number of events between two snapshots of a stream */
+function apiAggregate(
+  dependencies: Instrumented,
+  projector: Projector,
+  snapshotEvery: number | undefined,
+): Aggregate<ApiState, ApiCommand, ApiEvent> {
+  const { eventStore, now, unknownEvent } = dependencies
+  const api = aggregate<ApiState, ApiCommand, ApiEvent>({
+    eventStore,
+    unknownEvent,
+    category: 'api',
+    decider: apiDecider,
+    view: { projector, project: projectApi },
+    snapshots: { schema: apiSnapshots, every: snapshotEvery },
+    async reserve(id, { state, revision, unknown }, events, { metadata }) {
+      // An unknown event may have renamed this API, so that another API may hold the name now: reserve it again.
+      const currentName = state.status === 'Live' && !unknown ? state.record.name : undefined
+      for (const { type, data } of events) {
+        if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== currentName) {
+          await names.reserve(data.name, id, revision, metadata)
+        }
+      }
+    },
+  })
+  const names = reservations({
+    eventStore,
+    scope: 'api',
+    holderCategory: api.category,
+    takenCode: 'api-name-taken',
+    now,
+    async holding(holder) {
+      const { state, ...at } = await api.load(holder)
+      return { name: state.status === 'Live' ? state.record.name : undefined, ...at }
+    },
+  })
+  return api
 }

@@ -1,8 +1,175 @@
-import { login, type Principal, Refusal } from '@gantry/contracts'
+import { hash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import {
+  exportAuditLog,
+  isProblemCode,
+  login,
+  type Operation,
+  PROBLEMS,
+  Principal,
+  Refusal,
+  subjects,
+} from '@gantry/contracts'
+import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service-kit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { credentialOf, type Principals } from './principals.ts'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import type { RateLimits } from './rate-limits.ts'
+
+interface Credential {
+  /** The value of the header. */
+  authorization: string
+  token: string
+  /** SHA-256 of the token: the key in caches, which therefore contain no tokens. */
+  digest: string
+}
+
+/** RFC 6750 §2.1; the case of the scheme is ignored (RFC 9110 §11.1). */
+const BEARER = /^bearer +([\w.~+/-]+=*) *$/i
+
+/** The last credential of each connection: clients that keep a connection open repeat it in every request. */
+const latest = new WeakMap<Socket, Credential>()
+
+/**
+ * The credential in the Authorization header of a request.
+ * @throws Refusal unauthenticated when the header is missing or malformed
+ */
+function credentialOf({ headers: { authorization }, socket }: FastifyRequest): Credential {
+  const before = latest.get(socket)
+  if (before !== undefined && before.authorization === authorization) return before
+  if (authorization === undefined) {
+    throw new Refusal('unauthenticated', {
+      detail:
+        'The header Authorization is missing: send Bearer and a token from POST /login or POST /accessTokens',
+    })
+  }
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) {
+    throw new Refusal('unauthenticated', { detail: 'The header Authorization must be Bearer and one token' })
+  }
+  const credential = { authorization, token, digest: hash('sha256', token, 'base64') }
+  latest.set(socket, credential)
+  return credential
+}
+
+/** How long a cached principal is used without asking identity: the limit of revocation when a broadcast is lost. */
+const CACHE_MS = 5_000
+const CACHE_SIZE = 10_000
+const TIMEOUT_MS = 4_000
+
+/** The broadcast that a user, or one of their access tokens, has changed. */
+const Changed = z.object({ userId: z.string(), tokenId: z.string().optional() })
+
+interface CachedPrincipal {
+  principal: Principal
+  /** Time from which identity is asked again, in milliseconds since 1970. */
+  until: number
+}
+
+/** The principals of credentials, as identity knows them, cached for seconds. */
+export interface Principals {
+  /** The cached principal; undefined when identity has to be asked. */
+  cached(credential: Credential): Principal | undefined
+  /** Whether the credential was valid when it was last verified, has not expired and is not known to have changed. */
+  trusted(credential: Credential): boolean
+  /** Asks identity; simultaneous calls for a credential share one request. @throws Refusal, or what the bus throws */
+  ask(credential: Credential): Promise<Principal>
+  /** Starts to forget principals when a broadcast says that they changed. @returns function that stops it */
+  listen(): () => void
+}
+
+export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
+  /** By digest of the credential, as is `asking`. */
+  const known = new LRUCache<string, CachedPrincipal>({ max: CACHE_SIZE })
+  const asking = new Map<string, Promise<Principal>>()
+
+  const lookUp = async (token: string) => {
+    const principal = await principalOf(bus, token)
+    if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
+    return principal
+  }
+
+  const forget = (broadcast: Json) => {
+    const { userId, tokenId } = Changed.parse(broadcast)
+    for (const [key, { principal }] of [...known]) {
+      if (principal.userId === userId && (!tokenId || principal.tokenId === tokenId)) known.delete(key)
+    }
+    // A pending request may be answered with the state before the change, and its user is not known yet: its callers get
+    // that response, later callers ask again.
+    asking.clear()
+  }
+
+  /** A leaked signing key may have signed a login of any user. */
+  const forgetAll = () => {
+    known.clear()
+    asking.clear()
+  }
+
+  return {
+    cached({ digest }) {
+      const entry = known.get(digest)
+      return entry !== undefined && now().getTime() < entry.until ? entry.principal : undefined
+    },
+    trusted({ digest }) {
+      const entry = known.peek(digest)
+      return entry !== undefined && now().getTime() < entry.principal.expiresAt
+    },
+    async ask({ digest, token }) {
+      const joined = asking.get(digest)
+      if (joined) return joined
+      const askedAt = now().getTime()
+      const asked = lookUp(token)
+      asking.set(digest, asked)
+      try {
+        const principal = await asked
+        if (asking.get(digest) === asked) {
+          known.set(digest, { principal, until: Math.min(askedAt + CACHE_MS, principal.expiresAt) })
+        }
+        return principal
+      } catch (error) {
+        if (error instanceof Refusal) known.delete(digest)
+        throw error
+      } finally {
+        if (asking.get(digest) === asked) asking.delete(digest)
+      }
+    },
+    listen() {
+      const stops = [
+        bus.listen(subjects.principalChanged, forget),
+        bus.listen(subjects.keysChanged, forgetAll),
+      ]
+      return () => {
+        for (const stop of stops) stop()
+      }
+    },
+  }
+}
+
+const refused = (detail: string) =>
+  new Refusal('unauthenticated', {
+    detail,
+    // RFC 6750 §3.1
+    headers: { 'www-authenticate': 'Bearer realm="gantry", error="invalid_token"' },
+  })
+
+async function principalOf(bus: Bus, credential: string): Promise<Principal> {
+  try {
+    return Principal.parse(
+      await bus.request(subjects.authenticate, { credential }, { timeoutMs: TIMEOUT_MS }),
+    )
+  } catch (error) {
+    if (!(error instanceof RequestFailed) || !isProblemCode(error.code)) throw error
+    const { status } = PROBLEMS[error.code]
+    if (status >= 500) throw error
+    if (status === 401) {
+      throw refused(
+        typeof error.details.detail === 'string' ? error.details.detail : 'The token is not valid',
+      )
+    }
+    throw new Refusal(error.code, error.details)
+  }
+}
 
 /**
  * Admits requests: authenticates the caller, counts the request, then checks the scope. Requests of authenticated callers
@@ -54,3 +221,60 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
     return principal
   }
 }
+
+/** Determines the principal of an admitted request again. @throws Refusal when the operation is no longer allowed */
+export type Recheck = (request: FastifyRequest, operation: Operation) => Promise<Principal>
+
+export const recheckOf =
+  (principals: Principals): Recheck =>
+  async (request, operation) => {
+    const credential = credentialOf(request)
+    const principal = principals.cached(credential) ?? (await principals.ask(credential))
+    requireScope(principal, operation)
+    return principal
+  }
+
+interface Rechecking {
+  everyMs: number
+  recheck(): Promise<Principal>
+  /** Called after each check that admits the caller. */
+  admitted?(principal: Principal): void
+  /** Called after each check that refuses the caller. */
+  refused(): void
+}
+
+/** Checks the caller of a long response again and again, until its connection closes. A failed check changes nothing. */
+export function recheckRegularly(
+  reply: FastifyReply,
+  { everyMs, recheck, admitted, refused }: Rechecking,
+): void {
+  const timer = setInterval(() => {
+    recheck().then(admitted, error => {
+      if (isRefused(error)) refused()
+    })
+  }, everyMs)
+  reply.raw.once('close', () => clearInterval(timer))
+  if (reply.raw.destroyed) clearInterval(timer)
+}
+
+/** False when identity is unavailable. */
+const isRefused = (error: unknown) => error instanceof Refusal && PROBLEMS[error.code].status < 500
+
+const EVERY_MS = 1_000
+
+/** Admits requests like `admit`. Breaks the connection of an export of the audit log once its caller is refused. */
+export const endingExports =
+  (admit: Admit, recheck: Recheck): Admit =>
+  (request, reply, operation) => {
+    const admitted = admit(request, reply, operation)
+    if (operation.id === exportAuditLog.id)
+      recheckRegularly(reply, {
+        everyMs: EVERY_MS,
+        recheck: () => recheck(request, operation),
+        refused() {
+          // Before the response begins, the check is repeated: a connection without a response is retried by proxies.
+          if (reply.raw.headersSent) reply.raw.destroy()
+        },
+      })
+    return admitted
+  }

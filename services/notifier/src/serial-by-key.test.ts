@@ -1,6 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import { expect, test } from 'vitest'
-import { serialByKey } from './serial-by-key.ts'
+import { serialByKey } from './reactions.ts'
 
 const recorder = () => {
   const done: string[] = []

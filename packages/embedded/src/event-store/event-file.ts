@@ -11,9 +11,8 @@ import {
 import { type Changes, watchChanges } from '../changes.ts'
 import { copies } from '../copy.ts'
 import { type Disk, watchDisk } from '../disk.ts'
-import { type GroupCommit, groupCommit } from '../group-commit.ts'
+import { type GroupCommit, groupCommit, syncWalNow, type WalSync, walSync } from '../group-commit.ts'
 import { FORMATS, openDatabase } from '../sqlite-file.ts'
-import { syncWalNow, type WalSync, walSync } from '../wal-sync.ts'
 import { SNAPSHOTS_SCHEMA, snapshotTable } from './snapshot-table.ts'
 
 export interface EventFileOptions {

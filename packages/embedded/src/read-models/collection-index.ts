@@ -1,11 +1,174 @@
-import type { CollectionDefinition, Document, Filter, Query, Sort, ValueCount } from '@gantry/read-models'
+import type {
+  CollectionDefinition,
+  Condition,
+  Document,
+  Filter,
+  Query,
+  Scalar,
+  Sort,
+  ValueCount,
+} from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
-import { Bits } from './bits.ts'
+import { Bits, type SlotSet } from './bits.ts'
 import type { DocumentTable, Row } from './document-table.ts'
-import { Field, reader } from './field.ts'
-import { restrict } from './filter.ts'
-import { compareValues, comparison, Order } from './order.ts'
+import { Field, reader, type Value } from './field.ts'
 import { TextIndex } from './text-index.ts'
+
+export type CompareSlots = (a: number, b: number) => number
+
+/** Order of values: null, numbers, strings by code unit, booleans. */
+function compareValues(a: Value, b: Value): number {
+  if (a === b) return 0
+  const kind = kindOf(a) - kindOf(b)
+  if (kind !== 0) return kind
+  return (a as string) < (b as string) ? -1 : 1
+}
+
+/** Rank of the type of a value in the order of all values. */
+const kindOf = (value: Value) =>
+  value === null ? 0 : typeof value === 'number' ? 1 : typeof value === 'string' ? 2 : 3
+
+/** Compares slots by the fields of the sort, then by id. */
+function comparison(
+  sort: readonly Sort[],
+  field: (name: string) => Field,
+  ids: readonly string[],
+): CompareSlots {
+  const keys = sort.map(({ field: name, direction }) => ({
+    values: field(name).values,
+    sign: direction === 'desc' ? -1 : 1,
+  }))
+  return (a, b) => {
+    for (const { values, sign } of keys) {
+      const difference = compareValues(values[a] as Value, values[b] as Value)
+      if (difference !== 0) return difference * sign
+    }
+    return compareValues(ids[a] as string, ids[b] as string)
+  }
+}
+
+/**
+ * The slots in one order. Slots of replaced and removed documents stay in it, so that they need not be searched and taken
+ * out: callers have the set of valid slots.
+ */
+export class Order {
+  #compare: CompareSlots
+  #sorted = new Int32Array(0)
+  #size = 0
+  /** All valid slots below this one have been added. */
+  #covered = 0
+
+  constructor(compare: CompareSlots) {
+    this.#compare = compare
+  }
+
+  /** Adds the new slots below `slots` that are valid now. */
+  cover(slots: number, alive: Bits) {
+    const added: number[] = []
+    for (; this.#covered < slots; this.#covered++) if (alive.has(this.#covered)) added.push(this.#covered)
+    if (added.length > 0) this.#insert(added.sort(this.#compare))
+  }
+
+  /** Inserts from the end, so that each slot is moved at most once. */
+  #insert(added: number[]) {
+    this.#reserve(this.#size + added.length)
+    const sorted = this.#sorted
+    let end = this.#size
+    for (let before = added.length - 1; before >= 0; before--) {
+      const slot = added[before] as number
+      const index = this.#firstWhere(other => this.#compare(other, slot) > 0, end)
+      sorted.copyWithin(index + before + 1, index, end)
+      sorted[index + before] = slot
+      end = index
+    }
+    this.#size += added.length
+  }
+
+  #reserve(size: number) {
+    if (size <= this.#sorted.length) return
+    const larger = new Int32Array(Math.max(size, Math.ceil(this.#size * 1.25)))
+    larger.set(this.#sorted.subarray(0, this.#size))
+    this.#sorted = larger
+  }
+
+  /** The first index whose slot satisfies the condition. All slots after it must satisfy it too. */
+  #firstWhere(condition: (slot: number) => boolean, end = this.#size): number {
+    let low = 0
+    let high = end
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (condition(this.#sorted[middle] as number)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  /** The slots between the first that satisfies `from` and the first that satisfies `to`. */
+  between(from: (slot: number) => boolean, to: (slot: number) => boolean): Int32Array {
+    return this.#sorted.subarray(this.#firstWhere(from), this.#firstWhere(to))
+  }
+
+  /** The slots of a page of the selection. */
+  page(selected: Bits, skip: number, limit: number): number[] {
+    const sorted = this.#sorted
+    const page: number[] = []
+    for (let index = 0, found = 0; index < this.#size; index++) {
+      const slot = sorted[index] as number
+      if (!selected.has(slot) || found++ < skip) continue
+      page.push(slot)
+      if (page.length === limit) break
+    }
+    return page
+  }
+}
+
+type Range = Extract<Condition, { gt?: string | number }>
+
+const NOTHING = new Bits(0)
+
+/**
+ * Removes from a selection the slots whose field does not satisfy the condition.
+ * @param order returns the slots in ascending order of the field; called for ranges only
+ */
+function restrict(selected: Bits, condition: Condition, field: Field, order: () => Order) {
+  if (condition === null || typeof condition !== 'object') keep(selected, field.slotsWith(condition))
+  else if ('in' in condition) selected.keepAll(slotsWithAny(field, condition.in))
+  else if ('all' in condition) for (const item of condition.all) keep(selected, field.slotsWith(item))
+  else if ('not' in condition) selected.deleteAll(field.slotsWith(condition.not)?.toBits() ?? NOTHING)
+  else selected.keepAll(slotsInRange(field, condition, order()))
+}
+
+const keep = (selected: Bits, slots: SlotSet | undefined) => selected.keepAll(slots?.toBits() ?? NOTHING)
+
+function slotsWithAny(field: Field, values: readonly Scalar[]): Bits {
+  const slots = new Bits(field.values.length)
+  for (const value of values) field.slotsWith(value)?.addTo(slots)
+  return slots
+}
+
+/** Values of another type than a bound, null included, are out of range. */
+function slotsInRange({ values }: Field, { gt, gte, lt, lte }: Range, order: Order): Bits {
+  const bounds = [gt, gte, lt, lte].filter(bound => bound !== undefined)
+  const begins = (slot: number) => {
+    const value = values[slot] ?? null
+    return (
+      bounds.every(bound => kindOf(value) >= kindOf(bound)) &&
+      (gt === undefined || compareValues(value, gt) > 0) &&
+      (gte === undefined || compareValues(value, gte) >= 0)
+    )
+  }
+  const ends = (slot: number) => {
+    const value = values[slot] ?? null
+    return (
+      bounds.some(bound => kindOf(value) > kindOf(bound)) ||
+      (lt !== undefined && compareValues(value, lt) >= 0) ||
+      (lte !== undefined && compareValues(value, lte) > 0)
+    )
+  }
+  const slots = new Bits(values.length)
+  for (const slot of order.between(begins, ends)) slots.add(slot)
+  return slots
+}
 
 /** Changes applied at a time: a few milliseconds of work, so that loading does not block the event loop. */
 const SLICE = 250

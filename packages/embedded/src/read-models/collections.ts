@@ -1,11 +1,145 @@
-import { setImmediate } from 'node:timers/promises'
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/read-models'
-import { type ChoiceOfLists, type ChoiceOptions, chooseLists } from './choice-of-lists.ts'
 import { type DocumentTable, discarding, documentTable, storedName } from './document-table.ts'
-import { discardIndexes, purgingIndexes } from './index-tables.ts'
-import type { FileAccess } from './lists.ts'
+import { FileIndex } from './file-index.ts'
+import { type FileLists, fileLists } from './file-lists.ts'
+import { discardIndexes, hasIndex, purgingIndexes } from './index-tables.ts'
+import type { FileAccess, Lists } from './lists.ts'
+import { memoryLists } from './memory-lists.ts'
 import type { ReadModelsFile } from './read-models-file.ts'
 import { sqliteCollection } from './sqlite-collection.ts'
+
+/**
+ * Minimum number of changes between two counts of the documents, because counting takes time. The larger one of this and a
+ * fiftieth of `inMemoryBelow` applies.
+ */
+const CHANGES_PER_COUNT = 1_000
+
+/** Selects the index that answers the queries of a collection. */
+export interface ChoiceOfLists {
+  lists(): Lists
+  /** To be called at the end of each transaction that changes the collection, to update the index in the file. */
+  changed(): void
+}
+
+interface ChoiceOptions extends FileAccess {
+  /** Collections with fewer documents are queried through an index in memory. */
+  inMemoryBelow: number
+  /** How long a query waits for an index that is being built, in milliseconds. */
+  indexWaitMs: number
+  /** Receives messages about an index that takes long to build, and about a collection that is too large for memory. */
+  log(message: string): void
+}
+
+/**
+ * Queries use an index in memory while a collection has fewer than `inMemoryBelow` documents. From then on, or if the
+ * definition has `listedBy`, they use an index in the file. A collection that outgrows memory is queried in memory until the
+ * index in the file is built, unless it reaches twice `inMemoryBelow` documents before. A collection that shrinks to half of
+ * `inMemoryBelow` is queried in memory after the next start. A collection with `validity` moves to the file also when it is
+ * not queried.
+ */
+function chooseLists(
+  db: DatabaseSync,
+  table: DocumentTable,
+  definition: CollectionDefinition<Document>,
+  options: ChoiceOptions,
+): ChoiceOfLists {
+  const { inMemoryBelow, log, read } = options
+  const { name, validity } = definition
+  const countDocuments = counterOf(table, Math.max(CHANGES_PER_COUNT, inMemoryBelow / 50))
+  let index: FileIndex | undefined
+  let inFile: FileLists | undefined
+  let current: Lists | undefined
+  let isInMemory = false
+  let moving = false
+  let reported = false
+
+  const openFile = (): FileLists => {
+    index ??= read(() => new FileIndex(db, table, definition))
+    inFile ??= fileLists(index, { ...options, name })
+    return inFile
+  }
+
+  const useFile = (): Lists => {
+    const opened = openFile()
+    // Starts building before the first query waits for it; a failure is reported by that query.
+    opened.prepare().catch(() => {})
+    isInMemory = false
+    return opened
+  }
+
+  const useMemory = (): Lists => {
+    isInMemory = true
+    return memoryLists(table, definition, options)
+  }
+
+  const moveToFile = async () => {
+    moving = true
+    try {
+      const opened = openFile()
+      await opened.prepare()
+      current = opened
+      isInMemory = false
+    } catch {
+      // The next query tries again; until then queries use memory.
+    } finally {
+      moving = false
+    }
+  }
+
+  const lists = (): Lists => {
+    current ??= read(() => belongsInFile(db, definition, countDocuments, inMemoryBelow))
+      ? useFile()
+      : useMemory()
+    if (!isInMemory || read(countDocuments) < inMemoryBelow) return current
+    if (!reported)
+      log(`${name} has ${inMemoryBelow} documents or more: its index moves from memory into the file`)
+    reported = true
+    if (countDocuments() >= 2 * inMemoryBelow) current = useFile()
+    else if (!moving) void moveToFile()
+    return current
+  }
+
+  const prepare = () => {
+    try {
+      lists()
+    } catch {
+      // The disk may be full, for example: the next query tries again.
+    }
+  }
+  prepare()
+
+  const changed = () => {
+    index?.applyAll()
+    // After the transaction, so that the first query does not wait for the index.
+    if (validity && isInMemory && !moving && countDocuments() >= inMemoryBelow) setImmediate(prepare)
+  }
+
+  return { lists, changed }
+}
+
+function belongsInFile(
+  db: DatabaseSync,
+  definition: CollectionDefinition<Document>,
+  countDocuments: () => number,
+  inMemoryBelow: number,
+): boolean {
+  if (definition.listedBy !== undefined) return true
+  const documents = countDocuments()
+  return documents >= inMemoryBelow || (documents > inMemoryBelow / 2 && hasIndex(db, definition))
+}
+
+/** Caches the number of documents of a table until so many changes have been made. */
+function counterOf(table: DocumentTable, changesPerCount: number): () => number {
+  let counted: { documents: number; at: number } | undefined
+  return () => {
+    const last = table.last()
+    if (!counted || last - counted.at >= changesPerCount || last < counted.at)
+      counted = { documents: table.count(), at: last }
+    return counted.documents
+  }
+}
 
 type Definition = CollectionDefinition<Document>
 
@@ -69,14 +203,14 @@ export class Collections {
     const { db, read, write } = this.#file
     this.#tables.delete(keyOf(collection))
     for (const piece of [discardIndexes(db, collection), read(() => discarding(db, collection))])
-      while (await write(piece)) await setImmediate()
+      while (await write(piece)) await nextTurn()
   }
 
   /** Deletes what indexes still have of replaced and removed documents, in pieces. */
   async purgeIndexes(): Promise<void> {
     const { db, read, write } = this.#file
     const piece = read(() => purgingIndexes(db))
-    while (await write(piece)) await setImmediate()
+    while (await write(piece)) await nextTurn()
   }
 
   /** @returns a function that stores the documents, in the transaction of the caller */

@@ -1,6 +1,5 @@
 import type { Scalar, ValueCount } from '@gantry/read-models'
-import type { Bits } from './bits.ts'
-import { SlotSet } from './slot-set.ts'
+import { type Bits, SlotSet } from './bits.ts'
 
 export type Value = Scalar | readonly Scalar[]
 

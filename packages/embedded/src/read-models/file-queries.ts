@@ -7,19 +7,19 @@ import {
   type ValueCount,
 } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
-import type { FileIndex } from './file-index.ts'
-import type { Column } from './index-tables.ts'
 import {
   and,
   type Clause,
+  type FileIndex,
   isRange,
   isScalar,
   NEVER,
   requiredItems,
   rowCondition,
   storedItem,
-} from './row-conditions.ts'
-import { readScalar, searchedText } from './stored-value.ts'
+} from './file-index.ts'
+import type { Column } from './index-tables.ts'
+import { readScalar, searchedText } from './statements.ts'
 
 /** Maximum number of filters with cached counts. */
 const COUNTS = 200

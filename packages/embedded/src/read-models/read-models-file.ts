@@ -3,11 +3,27 @@ import { LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
 import type { Disk } from '../disk.ts'
 import { type GroupCommit, groupCommit } from '../group-commit.ts'
 import { FORMATS, openDatabase } from '../sqlite-file.ts'
-import { CHECKPOINTS_SCHEMA } from './checkpoints.ts'
 import { COLLECTIONS_SCHEMA } from './document-table.ts'
 import { INDEXES_SCHEMA } from './index-tables.ts'
 import { LEASES_SCHEMA } from './leases.ts'
 import type { FileAccess } from './lists.ts'
+
+const CHECKPOINTS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS checkpoints (
+    name TEXT PRIMARY KEY,
+    position TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID`
+
+export function checkpointTable(db: DatabaseSync) {
+  const get = db.prepare('SELECT position FROM checkpoints WHERE name = ?')
+  const save = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)')
+  const clear = db.prepare('DELETE FROM checkpoints WHERE name = ?')
+  return {
+    get: (name: string) => get.get(name)?.position as string | undefined,
+    save: (name: string, position: string) => void save.run(name, position),
+    clear: (name: string) => void clear.run(name),
+  }
+}
 
 /**
  * Maximum time between the call of a write and its execution. The write of a process that was paused for longer is refused:

@@ -1,5 +1,4 @@
-import { Bits } from './bits.ts'
-import { SlotSet } from './slot-set.ts'
+import { Bits, SlotSet } from './bits.ts'
 
 /** Distinct tokens and the slots that each occurs in. Tokens are found by any substring. */
 export class TokenIndex {

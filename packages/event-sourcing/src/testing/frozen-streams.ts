@@ -4,13 +4,11 @@ import type { Json } from '@gantry/messaging'
 import type { Write } from '@gantry/read-models'
 import { describe, expect, test } from 'vitest'
 import type { Decider, DomainCommand } from '../decider.ts'
-import type { DomainEvent, RecordedEvent } from '../event.ts'
+import { type DomainEvent, type RecordedEvent, schemaName, streamCategory, streamId } from '../event.ts'
 import { NO_STREAM } from '../event-store.ts'
 import { folding, type StreamState } from '../fold.ts'
 import { type Project, writesOf } from '../projection.ts'
-import { schemaName } from '../schema.ts'
 import type { SnapshotSchema } from '../snapshots.ts'
-import { streamCategory, streamId } from '../stream-name.ts'
 
 /**
  * Streams of a category as a release writes them, in a file `CATEGORY.json`. Once a release has written such streams, they

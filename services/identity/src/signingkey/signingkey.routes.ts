@@ -1,7 +1,19 @@
 import { listSigningKeys, type SigningKeyRecord } from '@gantry/contracts'
 import type { AddRoute } from '@gantry/service-kit'
+import type { FastifyInstance } from 'fastify'
 import { publicJwk } from './key-material.ts'
 import type { KeyState, SigningKeys } from './keys.ts'
+
+/** Publishes key sets under /.well-known. Caches must revalidate, so that signatures of a new key can be verified at once. */
+export function publishKeys(
+  app: FastifyInstance,
+  sets: Readonly<Record<string, () => Promise<{ keys: readonly object[] }>>>,
+): void {
+  for (const [file, keys] of Object.entries(sets))
+    app.get(`/.well-known/${file}`, async (_request, reply) =>
+      reply.header('cache-control', 'no-cache').send(await keys()),
+    )
+}
 
 export interface SigningKeyRoutes {
   login: SigningKeys

@@ -1,11 +1,47 @@
+import { crc32 } from 'node:zlib'
 import { type ImageRecord, Refusal } from '@gantry/contracts'
-import { gifSize } from './gif.ts'
-import { jpegSize } from './jpeg.ts'
-import { pngSize } from './png.ts'
-import type { Size } from './size.ts'
+import { type Size, Unreadable } from './size.ts'
 import { svgSize } from './svg.ts'
-import { Unreadable } from './unreadable.ts'
 import { webpSize } from './webp.ts'
+
+/** PNG specification, "Datastream structure": the signature, then the image header and its checksum. */
+function pngSize(file: Buffer): Size {
+  const header = file.subarray(12, 29)
+  if (file.readUInt32BE(8) !== 13 || header.toString('latin1', 0, 4) !== 'IHDR') {
+    throw new Unreadable('does not begin with the header of a PNG')
+  }
+  if (crc32(header) !== file.readUInt32BE(29)) throw new Unreadable('has a PNG header with a wrong checksum')
+  return { width: file.readUInt32BE(16), height: file.readUInt32BE(20) }
+}
+
+/** ITU-T T.81 table B.1: SOF0 to SOF15, without DHT, JPG and DAC, which are in the same range. */
+const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+const SCAN = 0xda
+
+/** ITU-T T.81 §B.1.1: a sequence of marker segments. The first frame header has the size. */
+function jpegSize(file: Buffer): Size {
+  for (let at = 2; ; ) {
+    if (file.readUInt8(at) !== 0xff) throw new Unreadable('has no JPEG marker where one is required')
+    while (file.readUInt8(at + 1) === 0xff) at++
+    const marker = file.readUInt8(at + 1)
+    const length = file.readUInt16BE(at + 2)
+    if (marker < 0xc0 || marker === SCAN || length < 2) throw new Unreadable('has no JPEG frame header')
+    if (isFrame(marker)) return { height: file.readUInt16BE(at + 5), width: file.readUInt16BE(at + 7) }
+    at += 2 + length
+  }
+}
+
+/** GIF89a §18: the size of the logical screen, an optional color table, then the first block. */
+function gifSize(file: Buffer): Size {
+  if (!['GIF87a', 'GIF89a'].includes(file.toString('latin1', 0, 6))) {
+    throw new Unreadable('is a GIF of an unknown version')
+  }
+  const packed = file.readUInt8(10)
+  const colours = packed & 0x80 ? 2 << (packed & 7) : 0
+  const block = file.readUInt8(13 + 3 * colours)
+  if (block !== 0x21 && block !== 0x2c) throw new Unreadable('is a GIF without an image')
+  return { width: file.readUInt16LE(6), height: file.readUInt16LE(8) }
+}
 
 export type Format = Pick<ImageRecord, 'contentType' | 'width' | 'height'>
 

@@ -1,5 +1,4 @@
-import type { Size } from './size.ts'
-import { Unreadable } from './unreadable.ts'
+import { type Size, Unreadable } from './size.ts'
 import { NotXml, readXml, type XmlElement } from './xml.ts'
 
 /** The size that browsers use for an image without one (CSS 2.2 §10.3.2). */

@@ -1,5 +1,4 @@
-import type { Size } from './size.ts'
-import { Unreadable } from './unreadable.ts'
+import { type Size, Unreadable } from './size.ts'
 
 /** RFC 9649 §2: a RIFF container. Its first chunk has the size, in one of three encodings. */
 export function webpSize(file: Buffer): Size {

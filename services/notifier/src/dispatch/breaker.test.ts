@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Breaker } from './breaker.ts'
+import { Breaker } from './limiter.ts'
 
 const RULES = { failures: 3, firstPauseMs: 100, longestPauseMs: 300 }
 

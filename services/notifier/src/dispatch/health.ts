@@ -3,7 +3,7 @@ import type { WebhookHealth } from '@gantry/contracts'
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
-import { BREAKER, type BreakerRules } from './breaker.ts'
+import { BREAKER, type BreakerRules } from './limiter.ts'
 
 /** What the health of a webhook depends on besides its deliveries. */
 type Judged = Pick<WebhookDocument, 'id' | 'url' | 'failingSince'>

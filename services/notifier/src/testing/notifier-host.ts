@@ -16,7 +16,7 @@ import { Registry } from 'prom-client'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { z } from 'zod'
 import { notifierService } from '../app.ts'
-import { BREAKER, type BreakerRules } from '../dispatch/breaker.ts'
+import { BREAKER, type BreakerRules } from '../dispatch/limiter.ts'
 import { notifierSettings } from '../settings.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'

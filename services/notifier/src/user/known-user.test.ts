@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { UserStanding } from '@gantry/contracts'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
-import { projectKnownUser } from './known-user.projection.ts'
 import { type KnownUserCommand, type KnownUserEvent, knownUserDecider } from './known-user.ts'
+import { projectKnownUser } from './known-users.ts'
 import { unreadTypes } from './standing.ts'
 
 testFrozenStreams({

@@ -5,7 +5,7 @@ import { administrator } from '@gantry/service-kit/testing'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { type Notifier, openNotifier, uuid } from '../testing/notifier-host.ts'
 import { openReceiver, type Receiver } from '../testing/receiver.ts'
-import { knownUsers } from '../user/known-user.projection.ts'
+import { knownUsers } from '../user/known-users.ts'
 import { webhooks } from './webhook.projection.ts'
 
 const OWNER = administrator.userId

@@ -1,8 +1,17 @@
 import type { RecordedWebhook } from '@gantry/contracts'
 import type { DocumentChange } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
-import { type HistoryDocument, historyDocument, historyFields } from '@gantry/service-kit'
-import type { RevisedWebhook } from './webhook.projection.ts'
+import {
+  type HistoryDocument,
+  historyDocument,
+  historyFields,
+  type Instrumented,
+  type Temporal,
+  temporal,
+} from '@gantry/service-kit'
+import type { Cidr } from '../http/address.ts'
+import { webhookDecider } from './webhook.decide.ts'
+import { projectWebhookPeriods, type RevisedWebhook, webhookPeriods } from './webhook.projection.ts'
 
 /** The changes of webhooks. They have no secrets, since periods have none. */
 export const webhookHistory = defineCollection<HistoryDocument>({
@@ -12,7 +21,7 @@ export const webhookHistory = defineCollection<HistoryDocument>({
   listedBy: 'inResource',
 })
 
-export function projectWebhookHistory({ id, before, after, event, at }: DocumentChange): Write[] {
+function projectWebhookHistory({ id, before, after, event, at }: DocumentChange): Write[] {
   const doc = historyDocument({
     resourceType: 'WEBHOOK',
     resourceId: id,
@@ -27,3 +36,14 @@ export function projectWebhookHistory({ id, before, after, event, at }: Document
 }
 
 const recordOf = ({ recordRevision, ...fields }: RevisedWebhook): RecordedWebhook => fields
+
+/** Webhooks as they were at earlier times, and their changes. */
+export const temporalWebhooks = (dependencies: Instrumented, allowed: readonly Cidr[]): Temporal =>
+  temporal(dependencies, {
+    name: 'notifier.periods',
+    category: 'webhook',
+    decider: webhookDecider(allowed),
+    project: projectWebhookPeriods,
+    changed: projectWebhookHistory,
+    collections: [webhookPeriods, webhookHistory],
+  })

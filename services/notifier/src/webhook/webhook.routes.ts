@@ -3,7 +3,10 @@ import {
   createWebhook,
   deleteWebhook,
   EVENT_TYPES,
+  type EventType,
+  type EventTypeRecord,
   getWebhook,
+  jsonSchemaOf,
   listEventTypes,
   listWebhooks,
   mayReadEvent,
@@ -17,7 +20,7 @@ import {
 } from '@gantry/contracts'
 import type { StreamState } from '@gantry/event-sourcing'
 import { type AddRoute, formatSecret, listing, type Moments, page } from '@gantry/service-kit'
-import { eventTypes } from '../event-types.ts'
+import { z } from 'zod'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Owners } from './owners.ts'
 import type { SigningKeys } from './signing.ts'
@@ -25,6 +28,28 @@ import type { WebhookCommand } from './webhook.decide.ts'
 import { documentOf, type RevisedWebhook, type WebhookDocument } from './webhook.projection.ts'
 import type { WebhookState } from './webhook.ts'
 import type { Webhooks } from './webhooks.ts'
+
+const payloadOf = (type: EventType) =>
+  z.object({
+    id: z.uuid().meta({ description: 'Id of the event' }),
+    type: z.literal(type),
+    timestamp: z.iso.datetime().meta({ description: 'When it happened', format: 'date-time' }),
+    data: EVENT_TYPES[type].data,
+  })
+
+/** The catalog of event types, each with a JSON Schema and an example of the payload. */
+const eventTypes: z.infer<typeof EventTypeRecord>[] = (Object.keys(EVENT_TYPES) as EventType[]).map(name => ({
+  name,
+  description: EVENT_TYPES[name].description,
+  scope: EVENT_TYPES[name].scope,
+  schema: jsonSchemaOf(payloadOf(name)),
+  example: {
+    id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
+    type: name,
+    timestamp: '2026-11-21T09:30:00.000Z',
+    data: EVENT_TYPES[name].example,
+  },
+}))
 
 export interface WebhookRoutes {
   webhooks: Webhooks
