@@ -200,8 +200,10 @@ export class Projector implements Worker, ProjectionTarget {
   }
 
   /**
-   * Projects the log until there is a request, the read models are dropped or a new generation is live. Builds that
-   * generation meanwhile, if one is wanted.
+   * Begins, continues or abandons the build of the next generation, as the latest request wants. Tries the streams again
+   * that are held back. Then follows the log into the live generation; meanwhile it deletes old tombstones, finishes an
+   * earlier switch and builds the next generation. Ends when the build ends, when there is another request or a
+   * cancellation, or when the read models are dropped. Switches to the next generation if it is built.
    */
   async #follow(wanted: string, rebuilding: Rebuilding, signal: AbortSignal): Promise<void> {
     const { lease } = rebuilding
