@@ -244,8 +244,8 @@ export class Projector implements Worker, ProjectionTarget {
   }
 
   /**
-   * Ends when there is another request than these, when the build is cancelled, or when the checkpoint is gone. Ends also
-   * when the cancellation is not reported, once an earlier switch is finished, which reports its own request.
+   * Ends when a new request arrives, when the build is cancelled, or when the checkpoint is gone. Also ends when a
+   * cancellation is not reported yet, after an earlier switch has finished, because the switch reports its own request.
    */
   async #pollRequests(
     { wanted, retried, isBuilding }: { wanted: string; retried: string; isBuilding: boolean },

@@ -153,7 +153,7 @@ export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal):
   while (!signal.aborted) await sleep(IDLE_MS, { signal })
 }
 
-/** Reports the end of the build under way. A request that was cancelled before its build began ended when it began. */
+/** Reports the end of the build under way. A request cancelled before its build starts counts as ended at the start. */
 export async function reportEnd(
   { models, report }: Rebuilding,
   outcome: EndedBuild['outcome'],

@@ -67,8 +67,8 @@ export interface CollectionGroup {
   /** The definition of a collection in one generation; the same object for the same arguments. */
   of<D extends Document>(definition: CollectionDefinition<D>, generation: number): CollectionDefinition<D>
   /**
-   * A filter that needs what the lists and searches of this process have needed of the live generation of a collection:
-   * with a text after a search; undefined when there were none.
+   * Returns a filter that loads the same indexes as the reads of the live generation by this process so far. It has a
+   * text if this process has searched the collection. Undefined if this process has read no list.
    */
   asked(definition: CollectionDefinition<Document>): Filter | undefined
   /** Deletes a generation with everything that it takes in the store. No process may use it. */

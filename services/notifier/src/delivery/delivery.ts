@@ -199,9 +199,9 @@ export const blocksLater = <State extends DeliveryState>(state: State): state is
   state.status !== 'Absent' && state.line !== null && !state.line.ended
 
 /**
- * The delivery that blocks the successor of this one: this one itself; its own predecessor if this one was cancelled
- * while it was blocked; or none (null). A removed stream blocks nothing: its delivery finished after its predecessors,
- * because a delivery that a user cancelled keeps its stream.
+ * Returns the delivery that the successor must wait for, or null. A delivery that was cancelled while it was blocked
+ * passes on its own predecessor. A removed stream blocks nothing: its delivery finished after its predecessors, because
+ * a delivery that a user cancelled keeps its stream.
  */
 export function blockerAfter(state: DeliveryState): string | null {
   if (state.status === 'Absent' || !state.line) return null
