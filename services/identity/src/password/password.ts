@@ -14,7 +14,7 @@ export interface Passwords {
 }
 
 /** Who asks for a check: logins from one address, and for one user name, share the time of the processors. */
-export type Client = Pick<HashRequest, 'address' | 'name'>
+type Client = Pick<HashRequest, 'address' | 'name'>
 
 interface Cost {
   /** In KiB. */
