@@ -1,4 +1,4 @@
-import type { AuditKeys } from '@gantry/audit-proofs'
+import { type AuditKeys, auditRecords } from '@gantry/audit'
 import { subjects } from '@gantry/contracts'
 import { Projector, type Publication } from '@gantry/event-sourcing'
 import {
@@ -12,7 +12,6 @@ import {
 import { auditor } from './audit/auditor.ts'
 import { auditExports } from './audit/exports.ts'
 import { auditRoutes } from './audit/log/log.routes.ts'
-import { auditRecords } from './audit/log/record.ts'
 import { proofRoutes } from './audit/proofs/proofs.routes.ts'
 import { type Authenticate, authenticator } from './authentication/authenticate.ts'
 import { loginTokens } from './authentication/login-token.ts'

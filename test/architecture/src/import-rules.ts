@@ -33,7 +33,7 @@ const OWNERS = {
   '@tanstack/react-table': 'services/console',
   '@tanstack/react-virtual': 'services/console',
   'cli-progress': 'packages/operations',
-  canonicalize: 'packages/audit-proofs',
+  canonicalize: 'packages/audit',
   'ipaddr.js': 'services/notifier',
   jose: 'services/identity',
   mongodb: 'packages/read-models-mongo',

@@ -7,7 +7,7 @@ import {
   nextChainHash,
   sha256,
   verifyExport,
-} from '@gantry/audit-proofs'
+} from '@gantry/audit'
 import { atLeast, type Figure, progress } from './report.ts'
 
 const RECORDS = 200_000

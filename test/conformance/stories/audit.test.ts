@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto'
-import { type AuditKey, verifyExport } from '@gantry/audit-proofs'
+import { type AuditKey, verifyExport } from '@gantry/audit'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { apiFields, createApi } from '../src/apis.ts'
 import { admin, anonymous, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'

@@ -15,7 +15,7 @@ import {
   type FormatName,
   nextChainHash,
   sha256,
-} from '@gantry/audit-proofs'
+} from '@gantry/audit'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CommandFailed, WrongUsage } from '../command.ts'
 import { run as exportLog } from './export.ts'

@@ -1,4 +1,4 @@
-import { exportFormats, type FormatName, parseTrailer, type Trailer } from '@gantry/audit-proofs'
+import { exportFormats, type FormatName, parseTrailer, type Trailer } from '@gantry/audit'
 import { CommandFailed } from '../command.ts'
 import { LineFile } from '../line-file.ts'
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { exportFormats, type FormatName, type Trailer } from '@gantry/audit-proofs'
+import { exportFormats, type FormatName, type Trailer } from '@gantry/audit'
 import { WrongUsage } from '../command.ts'
 import { type Interruption, interruption } from '../interruption.ts'
 import { fileOf, notice } from '../output.ts'

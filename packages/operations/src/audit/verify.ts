@@ -1,13 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import {
-  type AuditKey,
-  parseAuditKeys,
-  type Trailer,
-  type Verification,
-  verifyExport,
-} from '@gantry/audit-proofs'
+import { type AuditKey, parseAuditKeys, type Trailer, type Verification, verifyExport } from '@gantry/audit'
 import { CommandFailed, WrongUsage } from '../command.ts'
 import { fileOf, harmless, notice, print } from '../output.ts'
 import { progressBar } from '../progress.ts'

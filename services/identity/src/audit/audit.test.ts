@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { auditLog } from '@gantry/audit'
 import {
   type EventMetadata,
   type HeldStream,
@@ -11,7 +12,6 @@ import { administrator, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cheapIdentity, hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 import { AUDIT_COLLECTIONS } from './auditor.ts'
-import { auditLog } from './log/log.projection.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {

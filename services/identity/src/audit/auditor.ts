@@ -1,13 +1,17 @@
-import type { AuditKeys } from '@gantry/audit-proofs'
+import {
+  type AuditKeys,
+  auditDays,
+  auditLog,
+  auditProjection,
+  dayRoots,
+  startClosingDays,
+} from '@gantry/audit'
 import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, type OrderedProjection, Projector, type Worker } from '@gantry/event-sourcing'
 import { foreignEvents, type Instrumented } from '@gantry/service-kit'
 import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
 import type { SigningKeys } from '../signingkey/keys.ts'
 import type { KeyRotation } from '../signingkey/rotation.ts'
-import { dayRoots } from './log/day-root.ts'
-import { auditDays, auditLog, auditProjection } from './log/log.projection.ts'
-import { startClosingDays } from './proofs/closed-days.ts'
 import { auditKeys } from './proofs/keys.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { canonicalJson, type PersonalFieldsOf, sha256 } from '@gantry/audit-proofs'
+import { canonicalJson, type PersonalFieldsOf, sha256 } from '@gantry/audit'
 import type { Change } from '@gantry/contracts'
 import type { UserCiphers } from './user-ciphers.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { UserKeyMissing } from '@gantry/audit-proofs'
+import { UserKeyMissing } from '@gantry/audit'
 import type { UserKeys } from '@gantry/read-models'
 import { type EncryptionKeys, type Sealer, seal, sealer, unseal } from '@gantry/service-kit'
 import { LRUCache } from 'lru-cache'

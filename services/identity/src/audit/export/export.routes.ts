@@ -8,7 +8,7 @@ import {
   parseTrailer,
   refutes,
   UserKeyMissing,
-} from '@gantry/audit-proofs'
+} from '@gantry/audit'
 import { EXPORT_MEDIA_TYPES, exportAuditLog, invalidField, type Parsed, Refusal } from '@gantry/contracts'
 import type { AddRoute } from '@gantry/service-kit'
 import Negotiator from 'negotiator'

@@ -1,16 +1,16 @@
 import {
+  auditLog,
   CHAIN_START,
+  dayRoots,
   exportFormats,
   type FormatName,
   type Verification,
   verifyExport,
-} from '@gantry/audit-proofs'
+} from '@gantry/audit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, PASSWORD } from '../../testing/identity-host.ts'
 import { users } from '../../user/user.projection.ts'
-import { dayRoots } from '../log/day-root.ts'
 import { auditConditions } from '../log/filter.ts'
-import { auditLog } from '../log/log.projection.ts'
 import { exportedText } from './export.ts'
 import { type AuditSource, auditSource } from './source.ts'
 

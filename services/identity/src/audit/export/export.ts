@@ -9,7 +9,7 @@ import {
   ExportWriter,
   type FormatName,
   type RecordNames,
-} from '@gantry/audit-proofs'
+} from '@gantry/audit'
 import type { AuditFilter } from '../log/filter.ts'
 
 /** A record with what its line shows beside it. */

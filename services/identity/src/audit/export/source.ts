@@ -1,11 +1,17 @@
-import type { AuditKey, AuditSigner, PersonalFieldsOf } from '@gantry/audit-proofs'
+import {
+  type AuditChain,
+  type AuditDocument,
+  type AuditKey,
+  type AuditSigner,
+  chainIn,
+  type DayRootDocument,
+  type PersonalFieldsOf,
+  pointOf,
+  usersOf,
+} from '@gantry/audit'
 import type { Collection } from '@gantry/read-models'
 import { listing, type NamesOf } from '@gantry/service-kit'
-import { type AuditChain, chainIn, pointOf } from '../log/chain.ts'
-import type { DayRootDocument } from '../log/day-root.ts'
 import type { AuditConditions } from '../log/filter.ts'
-import type { AuditDocument } from '../log/log.projection.ts'
-import { usersOf } from '../log/record.ts'
 import type { ExportedRecord, ExportSource } from './export.ts'
 
 export interface ExportSourceOptions {

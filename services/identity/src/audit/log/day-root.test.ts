@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { DAY_ROOTS, type DayRootDocument, dayRootIn } from '@gantry/audit'
 import { listAuditProofs } from '@gantry/contracts'
 import { frozenStreams } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
-import { DAY_ROOTS, type DayRootDocument, dayRootIn } from './day-root.ts'
 
 const folder = join(import.meta.dirname, '../../frozen')
 

@@ -1,10 +1,9 @@
+import { type AuditRecords, auditLog } from '@gantry/audit'
 import { listAuditLog } from '@gantry/contracts'
 import type { ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { users } from '../../user/user.projection.ts'
 import { auditConditions } from './filter.ts'
-import { auditLog } from './log.projection.ts'
-import type { AuditRecords } from './record.ts'
 
 export interface AuditRoutes {
   readModels: ReadModels

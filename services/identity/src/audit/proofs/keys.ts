@@ -1,4 +1,4 @@
-import type { AuditKeys } from '@gantry/audit-proofs'
+import type { AuditKeys } from '@gantry/audit'
 import { ALGORITHM, publicJwk } from '../../signingkey/key-material.ts'
 import type { SigningKeys } from '../../signingkey/keys.ts'
 

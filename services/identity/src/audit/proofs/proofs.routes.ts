@@ -1,10 +1,18 @@
-import { type AuditKeys, CHAIN_START, refutes, signStatement } from '@gantry/audit-proofs'
+import {
+  type AuditDocument,
+  type AuditKeys,
+  auditLog,
+  CHAIN_START,
+  chainIn,
+  type DayRootDocument,
+  dayRoots,
+  pointOf,
+  refutes,
+  signStatement,
+} from '@gantry/audit'
 import { type AuditDayRoot, listAuditProofs } from '@gantry/contracts'
 import type { Collection, ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
-import { chainIn, pointOf } from '../log/chain.ts'
-import { type DayRootDocument, dayRoots } from '../log/day-root.ts'
-import { type AuditDocument, auditLog } from '../log/log.projection.ts'
 
 export interface ProofRoutes {
   readModels: ReadModels

@@ -1,7 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AuditKeySet, canonicalJson, type DayRoot, refutes } from '@gantry/audit-proofs'
+import {
+  type AuditKeySet,
+  canonicalJson,
+  DAY_ROOT_STREAM,
+  type DayRoot,
+  refutes,
+  rootIn,
+} from '@gantry/audit'
 import type { AuditDayRoot } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { type EventStore, NO_STREAM } from '@gantry/event-sourcing'
@@ -9,7 +16,6 @@ import type { ReadModels } from '@gantry/read-models'
 import { administrator, type HostDependencies, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { cheapIdentity } from '../../testing/identity-host.ts'
-import { DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-11-20T22:00:00.000Z')

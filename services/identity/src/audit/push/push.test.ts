@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { auditLog, dayRoots } from '@gantry/audit'
 import { sqliteReadModels } from '@gantry/embedded'
 import { aggregate, type Worker } from '@gantry/event-sourcing'
 import {
@@ -14,8 +15,6 @@ import { ownMetadata } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { auditSource } from '../export/source.ts'
-import { dayRoots } from '../log/day-root.ts'
-import { auditLog } from '../log/log.projection.ts'
 import {
   type AuditPushCommand,
   type AuditPushEvent,

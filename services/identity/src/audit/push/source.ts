@@ -1,6 +1,6 @@
+import { pointOf } from '@gantry/audit'
 import { exportedText } from '../export/export.ts'
 import type { AuditSource } from '../export/source.ts'
-import { pointOf } from '../log/chain.ts'
 import type { PushedRange } from './auditpush.ts'
 import type { PushSource } from './push.ts'
 

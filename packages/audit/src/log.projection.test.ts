@@ -1,8 +1,10 @@
-import { CHAIN_START, canonicalJson, nextChainHash, type StoredRecord, sha256 } from '@gantry/audit-proofs'
 import type { EventMetadata, RecordedEvent } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { canonicalJson } from './canonical-json.ts'
+import { CHAIN_START, nextChainHash, sha256 } from './chain.ts'
+import type { StoredRecord } from './lines.ts'
 import { type AuditDay, type AuditDocument, auditDays, auditLog, auditProjection } from './log.projection.ts'
 
 const { actor, requestId, now: at } = storyMetadata

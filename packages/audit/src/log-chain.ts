@@ -1,5 +1,5 @@
-import { CHAIN_START, type ChainPoint } from '@gantry/audit-proofs'
 import type { Collection, Condition } from '@gantry/read-models'
+import { CHAIN_START, type ChainPoint } from './chain.ts'
 import type { AuditDocument } from './log.projection.ts'
 
 /** The hash chain of the audit log. */

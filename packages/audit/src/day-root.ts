@@ -1,6 +1,6 @@
-import type { DayRoot } from '@gantry/audit-proofs'
 import { type RecordedEvent, StreamQuarantined, streamName } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
+import type { DayRoot } from './statements.ts'
 
 /** Category of the stream of day roots. */
 export const DAY_ROOTS = 'auditroot'

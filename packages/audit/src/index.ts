@@ -1,5 +1,7 @@
 export { canonicalJson } from './canonical-json.ts'
 export { CHAIN_START, type ChainPoint, nextChainHash, sha256 } from './chain.ts'
+export { type ClosedDaysOptions, startClosingDays } from './closed-days.ts'
+export { DAY_ROOT_STREAM, DAY_ROOTS, type DayRootDocument, dayRootIn, dayRoots, rootIn } from './day-root.ts'
 export {
   type ChainedRecord,
   type ExportedSoFar,
@@ -16,7 +18,10 @@ export type {
   StoredRecord,
   UserNames,
 } from './lines.ts'
+export { type AuditDocument, auditDays, auditLog, auditProjection } from './log.projection.ts'
+export { type AuditChain, chainIn, pointOf } from './log-chain.ts'
 export { type AuditKeys, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'
+export { type AuditRecords, auditRecords, usersOf } from './record.ts'
 export {
   type AuditKey,
   type AuditKeySet,

@@ -1,11 +1,4 @@
 import {
-  type AuditKeys,
-  CHAIN_START,
-  type ChainPoint,
-  type DayRoot,
-  signStatement,
-} from '@gantry/audit-proofs'
-import {
   type EventStore,
   type Log,
   type NewEvent,
@@ -19,9 +12,12 @@ import {
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
-import { chainIn } from '../log/chain.ts'
-import { DAY_CLOSED, DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
-import { type AuditDay, auditDays, auditLog } from '../log/log.projection.ts'
+import { CHAIN_START, type ChainPoint } from './chain.ts'
+import { DAY_CLOSED, DAY_ROOT_STREAM, rootIn } from './day-root.ts'
+import { type AuditDay, auditDays, auditLog } from './log.projection.ts'
+import { chainIn } from './log-chain.ts'
+import type { AuditKeys } from './ports.ts'
+import { type DayRoot, signStatement } from './statements.ts'
 
 export interface ClosedDaysOptions {
   eventStore: Pick<EventStore, 'append' | 'readLast' | 'head'>

@@ -1,3 +1,4 @@
+import type { UserName } from '@gantry/contracts'
 import type { PersonalFields } from './lines.ts'
 import type { AuditKeySet, AuditSigner } from './statements.ts'
 
@@ -8,6 +9,9 @@ export interface AuditKeys {
   /** All public keys that ever were, so that old proofs can be verified for ever. */
   published(): Promise<AuditKeySet>
 }
+
+/** The names of users by id. Unknown and erased users are left out. */
+export type NamesOf = (ids: readonly string[]) => Promise<ReadonlyMap<string, UserName>>
 
 /**
  * Decrypts the personal fields of a changed user; undefined when there are none, or the user is erased.

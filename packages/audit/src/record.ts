@@ -1,12 +1,7 @@
-import {
-  type PersonalFields,
-  type PersonalFieldsOf,
-  type StoredRecord,
-  UserKeyMissing,
-} from '@gantry/audit-proofs'
 import type { AuditRecord, UserName } from '@gantry/contracts'
-import type { NamesOf } from '@gantry/service-kit'
+import type { PersonalFields, StoredRecord } from './lines.ts'
 import type { AuditDocument } from './log.projection.ts'
+import { type NamesOf, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'
 
 type Names = ReadonlyMap<string, UserName>
 

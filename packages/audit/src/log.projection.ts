@@ -1,15 +1,10 @@
-import {
-  CHAIN_START,
-  type ChainPoint,
-  canonicalJson,
-  nextChainHash,
-  type StoredRecord,
-  sha256,
-} from '@gantry/audit-proofs'
 import { auditedAction, readableData, STREAM_CATEGORIES } from '@gantry/contracts'
 import { type OrderedProjection, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
+import { canonicalJson } from './canonical-json.ts'
+import { CHAIN_START, type ChainPoint, nextChainHash, sha256 } from './chain.ts'
 import { DAY_ROOTS, dayRootIn } from './day-root.ts'
+import type { StoredRecord } from './lines.ts'
 
 /** One change, from an event of any service. The document is never updated. */
 export interface AuditDocument {
