@@ -2,7 +2,14 @@ import { createHash, type Hash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
 import type { ChainPoint } from './chain.ts'
 import { exportFormats, type FormatName } from './formats.ts'
-import { type Line, type PersonalFields, recordLine, type StoredRecord, type UserNames } from './lines.ts'
+import {
+  type Line,
+  type PersonalFields,
+  type Pseudonyms,
+  recordLine,
+  type StoredRecord,
+  type UserNames,
+} from './lines.ts'
 import {
   type AuditKey,
   type AuditSigner,
@@ -24,6 +31,7 @@ export interface RecordNames {
   /** The users whom the record names, as far as their names are known. */
   users?: readonly UserNames[]
   personal?: PersonalFields
+  pseudonyms?: Pseudonyms
 }
 
 /** What an interrupted export contains up to the trailer where it is continued. */
@@ -88,7 +96,7 @@ export class ExportWriter {
     )
   }
 
-  record(chained: ChainedRecord, { users = [], personal }: RecordNames = {}): string {
+  record(chained: ChainedRecord, { users = [], personal, pseudonyms }: RecordNames = {}): string {
     let text = this.#flushOmitted()
     for (const user of users) {
       if (this.#users.has(user.id)) continue
@@ -101,7 +109,7 @@ export class ExportWriter {
     this.#last = place
     this.#count++
     this.#at = { number, position, chainHash }
-    const fields = { chainHash, number, ...(personal && { personal }) }
+    const fields = { chainHash, number, ...(personal && { personal }), ...(pseudonyms && { pseudonyms }) }
     const json = recordLine(fields, record)
     const { format } = this.#options
     const parsed = format === 'ndjson' ? undefined : (JSON.parse(record) as StoredRecord)

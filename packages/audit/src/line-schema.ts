@@ -36,7 +36,8 @@ const record = z.object({
   restoredTo: z.string().optional(),
   commitment: z.string().optional(),
 })
-const personal = z.object({ salt: z.string(), before: fields.nullable(), after: fields.nullable() })
+const pseudonyms = z.object({ before: fields.nullable(), after: fields.nullable() })
+const personal = pseudonyms.extend({ salt: z.string() })
 
 const root = z.object({
   ...signed,
@@ -62,7 +63,13 @@ const trailer = z.object({
 
 /** By the property that only lines of the kind have. */
 const LINES = {
-  record: z.object({ chainHash: hash, number, personal: personal.optional(), record }),
+  record: z.object({
+    chainHash: hash,
+    number,
+    personal: personal.optional(),
+    pseudonyms: pseudonyms.optional(),
+    record,
+  }),
   omitted: z.object({ chainHash: hash, number, omitted: z.array(hash) }),
   header: z.object({ header: z.object({ version: z.number(), filter: fields, before: point }) }),
   keys: z.object({ keys: z.array(key) }),

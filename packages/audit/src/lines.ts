@@ -31,6 +31,9 @@ export interface PersonalFields {
   after: object | null
 }
 
+/** HMACs of the personal fields of a record in a pushed export. Only the trailer proves them. */
+export type Pseudonyms = Omit<PersonalFields, 'salt'>
+
 /** Current names of a user. They are resolved at the time of the export; the chain does not contain them. */
 export interface UserNames {
   id: string
@@ -53,6 +56,8 @@ export interface RecordLine {
   number: number
   /** Left out once the user is erased. */
   personal?: PersonalFields
+  /** In pushed exports in place of `personal`. */
+  pseudonyms?: Pseudonyms
   record: StoredRecord
 }
 

@@ -107,7 +107,7 @@ export function identityService(
   const retire = retiring(asStored.encryptionKeys)
   const rotations = { login: rotation, audit: audit.rotation }
   const shown = { namesOf: namesFrom(views.users, user, log), personalOf: personalFields(ciphers) }
-  const exports = auditExports(inClearText, settings, { ...shown, audit })
+  const exports = auditExports(inClearText, settings, { ...shown, pseudonyms: ciphers.pseudonyms, audit })
 
   const service = serviceFrom(asStored, {
     name: 'identity',

@@ -2,6 +2,7 @@ import { auditLog, dayRoots, type PersonalFieldsOf } from '@gantry/audit'
 import { aggregate, nameUuids, type Worker } from '@gantry/event-sourcing'
 import type { S3Settings } from '@gantry/s3'
 import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-kit'
+import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import type { IdentitySettings } from '../settings.ts'
 import { users } from '../user/user.projection.ts'
 import type { Auditor } from './auditor.ts'
@@ -23,6 +24,7 @@ type PushSettings = Pick<
 export interface AuditExportsOptions {
   namesOf: NamesOf
   personalOf: PersonalFieldsOf
+  pseudonyms: UserCiphers['pseudonyms']
   audit: Pick<Auditor, 'keys' | 'upToDate'>
 }
 
@@ -35,7 +37,7 @@ export interface AuditExports {
 export function auditExports(
   dependencies: Instrumented,
   settings: PushSettings,
-  { namesOf, personalOf, audit }: AuditExportsOptions,
+  { namesOf, personalOf, pseudonyms, audit }: AuditExportsOptions,
 ): AuditExports {
   const { eventStore, readModels, unknownEvent, now, process } = dependencies
   const source = auditSource({
@@ -58,7 +60,7 @@ export function auditExports(
       id: destinationUuid(destination.shown),
       everyMs,
       pushes: aggregate({ eventStore, unknownEvent, category: 'auditpush', decider: auditPushDecider }),
-      source: pushSource(source, audit.upToDate),
+      source: pushSource({ source, upToDate: audit.upToDate, pseudonyms }),
       destination,
       metrics,
       process: {

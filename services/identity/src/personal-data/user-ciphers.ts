@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { UserKeyMissing } from '@gantry/audit'
 import type { UserKeys } from '@gantry/read-models'
 import { type EncryptionKeys, type Sealer, seal, sealer, unseal } from '@gantry/service-kit'
@@ -14,6 +14,12 @@ export interface UserCiphers {
    * @throws UserKeyMissing when the store has no key of the user, and no record of an erasure
    */
   open(user: string, sealed: string): Promise<string | null>
+  /**
+   * Makes pseudonyms of texts: HMACs with the key of a user, so that nothing guesses the text after an erasure.
+   * @returns a function whose result is 43 characters of base64url; null when the user is erased
+   * @throws UserKeyMissing
+   */
+  pseudonyms(user: string): Promise<((text: string) => string) | null>
   /** Deletes the key of a user. @returns the time of the first deletion */
   erase(user: string, at: string): Promise<string>
   /**
@@ -71,6 +77,12 @@ export function userCiphers({
     return remember(user, key)
   }
 
+  const requireKey = async (user: string): Promise<Buffer | null> => {
+    const key = await keyOf(user)
+    if (key === undefined) throw new UserKeyMissing(user)
+    return key
+  }
+
   return {
     async seal(user, text) {
       const found = await keyOf(user)
@@ -78,9 +90,12 @@ export function userCiphers({
       return key && seal(key, text)
     },
     async open(user, sealed) {
-      const key = await keyOf(user)
-      if (key === undefined) throw new UserKeyMissing(user)
+      const key = await requireKey(user)
       return key && unseal(key, sealed).toString()
+    },
+    async pseudonyms(user) {
+      const key = await requireKey(user)
+      return key && (text => createHmac('sha256', key).update(text).digest('base64url'))
     },
     async erase(user, at) {
       const erasedAt = await userKeys.erase(user, at)

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { auditLog, dayRoots } from '@gantry/audit'
+import { auditLog, dayRoots, verifyExport } from '@gantry/audit'
 import { sqliteReadModels } from '@gantry/embedded'
 import { aggregate, type Worker } from '@gantry/event-sourcing'
 import {
@@ -12,8 +13,10 @@ import {
   testFrozenStreams,
 } from '@gantry/event-sourcing/testing'
 import { ownMetadata } from '@gantry/service-kit'
+import { administrator } from '@gantry/service-kit/testing'
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { hostIdentity, PASSWORD } from '../../testing/identity-host.ts'
 import { auditSource } from '../export/source.ts'
 import {
   type AuditPushCommand,
@@ -84,7 +87,7 @@ test('a part ends before a record that the store does not have yet', async () =>
     keys: unused,
     signer: unused,
   })
-  const { next } = pushSource(log, unused)
+  const { next } = pushSource({ source: log, upToDate: unused, pseudonyms: unused })
   expect(await next(0)).toEqual(range(1, 2))
   expect(await next(2)).toBeUndefined()
 })
@@ -265,4 +268,68 @@ test('an https URL gets the part with its name as Idempotency-Key; no error has 
     /^cannot reach http:\/\/127.0.0.1:\d+\/audit: /,
   )
   expect(requests).toHaveLength(2)
+})
+
+test('pushed bytes have no name of a user, and an erasure takes the keys of their pseudonyms', async () => {
+  const parts: string[] = []
+  const receiver = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    parts.push(body)
+    response.writeHead(204).end()
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  const { port } = receiver.address() as AddressInfo
+  const identity = await hostIdentity({
+    AUDIT_PUSH_URL: new URL(`http://127.0.0.1:${port}/`),
+    AUDIT_PUSH_EVERY: 5,
+  })
+  onTestFinished(async () => {
+    await identity.close()
+    receiver.close()
+  })
+  const pushed = (action: string) => vi.waitFor(() => expect(parts.join('')).toContain(action))
+  const admin = identity.as(administrator)
+  const ada = { username: 'ada-lovelace', displayName: 'Ada Byron', email: 'ada@analytical.example' }
+  const { id } = (await admin.post('/users', { body: { ...ada, password: PASSWORD } })).body
+  await pushed('USER_CREATED')
+  await admin.put(`/users/${id}`, { body: { ...ada, displayName: 'Ada King' } })
+  await identity.as(await identity.loginToken(ada.username)).post('/logout')
+  await pushed('USER_LOGGED_OUT')
+  expect(parts.join('')).not.toMatch(/ada-lovelace|Ada Byron|Ada King|analytical\.example|"salt"/)
+
+  const linesOf = (text: string) =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line))
+  const changes = linesOf(parts.join('')).filter(({ pseudonyms }) => pseudonyms?.after)
+  const of = (action: string) =>
+    changes.find(({ record }) => record.action === action && record.resourceId === id)
+  const [created, updated] = [of('USER_CREATED'), of('USER_UPDATED')]
+  expect(updated.pseudonyms.before).toEqual(created.pseudonyms.after)
+  expect(updated.pseudonyms.after).toEqual({
+    ...created.pseudonyms.after,
+    displayName: expect.stringMatching(/^[\w-]{43}$/),
+  })
+  expect(updated.pseudonyms.after.displayName).not.toBe(created.pseudonyms.after.displayName)
+
+  // An export that begins at a part has its records, under the same numbers and hashes, with names.
+  const [{ header }] = linesOf(parts.find(part => part.includes('USER_UPDATED')) ?? '')
+  identity.host.actAs(administrator)
+  const url = `/auditLog/export?after=${header.before.number}`
+  const named = linesOf((await identity.host.app.inject({ method: 'GET', url })).body)
+  const joined = named.find(({ number }) => number === updated.number)
+  expect(joined).toMatchObject({
+    chainHash: updated.chainHash,
+    personal: { after: { displayName: 'Ada King' } },
+  })
+
+  await admin.post(`/users/${id}/erase`)
+  await pushed('USER_ERASED')
+  const keys = (await identity.host.service.auditKeys.published()).keys
+  for (const part of parts) {
+    const { broken, warnings } = await verifyExport([Buffer.from(part)], keys)
+    expect([broken, warnings]).toEqual([undefined, []])
+  }
 })

@@ -12,7 +12,7 @@ export interface PushSource {
   upToDate(): Promise<void>
   /** The range after a record that fits into one object; undefined when there is no later record. */
   next(after: number): Promise<PushedRange | undefined>
-  /** An export of the range with its trailer. Hashes are those of every other export; names are the present ones. */
+  /** An export of the range with its trailer. Hashes are those of every other export; users have pseudonyms. */
   export(range: PushedRange, at: Date): Promise<Buffer>
 }
 

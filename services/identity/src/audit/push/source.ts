@@ -1,5 +1,6 @@
-import { pointOf } from '@gantry/audit'
-import { exportedText } from '../export/export.ts'
+import { pointOf, type StoredRecord } from '@gantry/audit'
+import type { UserCiphers } from '../../personal-data/user-ciphers.ts'
+import { type ExportedRecord, exportedText } from '../export/export.ts'
 import type { AuditSource } from '../export/source.ts'
 import type { PushedRange } from './auditpush.ts'
 import type { PushSource } from './push.ts'
@@ -9,8 +10,17 @@ const MOST_RECORDS = 10_000
 const MOST_CHARACTERS = 8_000_000
 const PAGE = 250
 
-/** Makes the parts of the audit log that are pushed. Each is an export of its own. */
-export const pushSource = (source: AuditSource, upToDate: () => Promise<void>): PushSource => ({
+export interface PushSourceOptions {
+  source: AuditSource
+  upToDate(): Promise<void>
+  pseudonyms: UserCiphers['pseudonyms']
+}
+
+/**
+ * Makes the parts of the audit log that are pushed. Each is an export of its own, with pseudonyms in place of the names of
+ * users, because an erasure cannot reach a copy that forbids deletion.
+ */
+export const pushSource = ({ source, upToDate, pseudonyms }: PushSourceOptions): PushSource => ({
   upToDate,
   async next(after) {
     let range: PushedRange | undefined
@@ -32,9 +42,40 @@ export const pushSource = (source: AuditSource, upToDate: () => Promise<void>): 
   async export({ first, last }, at) {
     const from = await source.pointAt(first.number - 1)
     if (!from) throw new Error(`the audit log has no record ${first.number - 1}`)
+    const records = async (after: number, limit: number) =>
+      Promise.all((await source.records(after, limit)).map(record => withPseudonyms(record, pseudonyms)))
     const request = { format: 'ndjson' as const, filter: {}, from, to: last.number, now: () => at }
     const parts: Buffer[] = []
-    for await (const text of exportedText(source, request)) parts.push(Buffer.from(text))
+    for await (const text of exportedText({ ...source, records }, request)) parts.push(Buffer.from(text))
     return Buffer.concat(parts)
   },
 })
+
+/** The salt of personal fields is left out too: with it, guessed fields could be compared with the commitment. */
+async function withPseudonyms(
+  { chained, names: { users = [], personal } }: ExportedRecord,
+  pseudonyms: UserCiphers['pseudonyms'],
+): Promise<ExportedRecord> {
+  /** @returns a function for objects with names of a user; null when the user is erased */
+  const of = async (user: string) => {
+    const pseudonym = await pseudonyms(user)
+    if (!pseudonym) return null
+    return <Fields extends object | null>(fields: Fields): Fields =>
+      fields && mapped(fields, (field, value) => (value === null ? null : pseudonym(`${field} ${value}`)))
+  }
+  const named = users.map(async ({ id, ...names }) => {
+    const shown = await of(id)
+    return shown ? [{ id, ...shown(names) }] : []
+  })
+  const shown = personal && (await of((JSON.parse(chained.record) as StoredRecord).resourceId))
+  return {
+    chained,
+    names: {
+      users: (await Promise.all(named)).flat(),
+      ...(shown && { pseudonyms: { before: shown(personal.before), after: shown(personal.after) } }),
+    },
+  }
+}
+
+const mapped = <Fields extends object>(fields: Fields, value: (name: string, value: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(fields).map(([name, item]) => [name, value(name, item)])) as Fields
