@@ -94,20 +94,11 @@ describe.each(servers)('$description', ({ description, start }) => {
   const refused = /rejects the user, password, token or key/
   test.for<[string, Way]>([
     [
-      'with a token',
-      {
-        config: 'authorization { token: a-token }',
-        right: { credentials: { token: 'a-token' } },
-        wrong: { credentials: { token: 'another' } },
-        reason: refused,
-      },
-    ],
-    [
       'with nkeys',
       {
         config: `authorization { users: [{ nkey: ${nkey.getPublicKey()} }] }`,
-        right: { credentials: { nkeySeed: text(nkey.getSeed()) } },
-        wrong: { credentials: { nkeySeed: stranger } },
+        right: { credentials: { file: text(nkey.getSeed()) } },
+        wrong: { credentials: { file: stranger } },
         reason: refused,
       },
     ],

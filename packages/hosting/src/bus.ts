@@ -75,8 +75,7 @@ export const openPublisher = (
 }
 
 function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
-  const { NATS_USER: user, NATS_PASSWORD: password, NATS_TOKEN: token } = settings
-  const { NATS_CREDENTIALS: file, NATS_NKEY_SEED: nkeySeed } = settings
+  const { NATS_USER: user, NATS_PASSWORD: password, NATS_CREDENTIALS: file } = settings
   const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key } = settings
   const certificates = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
   return {
@@ -87,9 +86,7 @@ function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions
     credentials: {
       ...(user !== undefined && { user }),
       ...(password !== undefined && { password }),
-      ...(token !== undefined && { token }),
       ...(file !== undefined && { file }),
-      ...(nkeySeed !== undefined && { nkeySeed }),
     },
     ...(Object.keys(certificates).length > 0 && { tls: certificates }),
   }

@@ -25,15 +25,10 @@ export const busSettings = z.object({
   MESSAGING_URL: z
     .string({ error: 'must be set: nats://host:4222' })
     .pipe(storeUrl(['nats://', 'tls://'], 'nats://host:4222')),
-  /** Credentials for NATS, unless MESSAGING_URL has them: a user, a token, the text of a .creds file, or an nkey. */
+  /** Credentials for NATS, unless MESSAGING_URL has them: a user, the text of a .creds file, or the seed of an nkey. */
   NATS_USER: z.string().optional(),
   NATS_PASSWORD: z.string().optional(),
-  NATS_TOKEN: z.string().optional(),
   NATS_CREDENTIALS: z.string().optional(),
-  NATS_NKEY_SEED: z
-    .string()
-    .regex(/^SU[A-Z2-7]{56}$/, { error: 'must be the seed of a user: SU…' })
-    .optional(),
   /** Certificate of the authority that signed the certificate of NATS, unless it is a public one. */
   NATS_CA: pem.optional(),
   /** Client certificate, for a NATS server that requires one. */

@@ -26,15 +26,12 @@ export interface NatsOptions {
   report?(line: string): void
 }
 
-/** They take precedence over user, password and token of the URL. */
+/** They take precedence over those of the URL. */
 interface NatsCredentials {
   user?: string
   password?: string
-  token?: string
-  /** Content of a .creds file. */
+  /** Content of a .creds file, or the seed of an nkey, SU…. */
   file?: string
-  /** Seed of an nkey, SU…. */
-  nkeySeed?: string
 }
 
 export interface StreamOptions {
@@ -119,7 +116,8 @@ function parseServer(part: string, refuse: Refuse): URL {
 export function connectionOptions(options: NatsOptions, setting: string = SETTING): ConnectionOptions {
   const servers = parseServers(options.url, setting)
   const { credentials = {}, tls } = options
-  const { user = servers.user, password = servers.password, token = servers.token } = credentials
+  const { user = servers.user, password = servers.password } = credentials
+  const { token } = servers
   return {
     servers: servers.addresses,
     name: options.name ?? 'gantry',
@@ -137,9 +135,12 @@ export function connectionOptions(options: NatsOptions, setting: string = SETTIN
   }
 }
 
-function authenticator({ file, nkeySeed }: NatsCredentials): Pick<ConnectionOptions, 'authenticator'> {
-  const bytes = (text: string) => new TextEncoder().encode(text)
-  if (file !== undefined) return { authenticator: credsAuthenticator(bytes(file)) }
-  if (nkeySeed !== undefined) return { authenticator: nkeyAuthenticator(bytes(nkeySeed)) }
-  return {}
+function authenticator({ file }: NatsCredentials): Pick<ConnectionOptions, 'authenticator'> {
+  if (file === undefined) return {}
+  const bytes = new TextEncoder().encode(file.trim())
+  return {
+    authenticator: /^SU[A-Z2-7]{56}$/.test(file.trim())
+      ? nkeyAuthenticator(bytes)
+      : credsAuthenticator(bytes),
+  }
 }

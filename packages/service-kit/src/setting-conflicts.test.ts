@@ -22,8 +22,8 @@ test.for<[object, string]>([
     'MESSAGING_URL: must be another store than EVENT_STORE_URL',
   ],
   [
-    { NATS_TOKEN: 's3cret', NATS_CREDENTIALS: '-----BEGIN' },
-    'NATS_CREDENTIALS: cannot be used together with NATS_TOKEN; remove one of them',
+    { NATS_USER: 'gantry', NATS_CREDENTIALS: '-----BEGIN' },
+    'NATS_CREDENTIALS: cannot be used together with NATS_USER; remove one of them',
   ],
   [
     { NATS_PASSWORD: 's3cret', MESSAGING_URL: 'nats://a:4222' },
@@ -42,10 +42,6 @@ test.for<[object, string]>([
   [
     { MESSAGE_RETENTION: DAY_MS, WEBHOOK_RETENTION: 2 * DAY_MS },
     'MESSAGE_RETENTION: must not be shorter than WEBHOOK_RETENTION, which is 2d',
-  ],
-  [
-    { MAX_CONNECTIONS: 100, MAX_CONNECTIONS_PER_ADDRESS: 101 },
-    'MAX_CONNECTIONS_PER_ADDRESS: must be at most MAX_CONNECTIONS, which is 100',
   ],
   [
     { RATE_LIMIT_PER_MINUTE: 10, LOGIN_LIMIT_PER_MINUTE: 20 },
@@ -76,8 +72,6 @@ test('the default of a limit or of an interval contradicts nothing', () => {
   const defaults = {
     PORT: 8080,
     INTERNAL_PORT: 8081,
-    MAX_CONNECTIONS: 10_000,
-    MAX_CONNECTIONS_PER_ADDRESS: 5_000,
     RATE_LIMIT_PER_MINUTE: 0,
     LOGIN_LIMIT_PER_MINUTE: 20,
     AUDIT_PUSH_EVERY: 3_600_000,
@@ -87,10 +81,8 @@ test('the default of a limit or of an interval contradicts nothing', () => {
   }
   expect(conflicts({}, defaults)).toEqual([])
   for (const given of [
-    { MAX_CONNECTIONS: 100 },
     { RATE_LIMIT_PER_MINUTE: 10 },
     { LOGIN_LIMIT_PER_MINUTE: 100 },
-    { MAX_CONNECTIONS: 0, MAX_CONNECTIONS_PER_ADDRESS: 100 },
     { PORT: 0, INTERNAL_PORT: 0 },
     { MESSAGING_REPLICAS: 1, DATA_DIR: './data' },
     { MESSAGING_REPLICAS: 3, MESSAGING_URL: 'nats://a:4222' },

@@ -15,8 +15,6 @@ interface Values {
   MESSAGING_REPLICAS?: number
   MESSAGE_RETENTION?: number
   WEBHOOK_RETENTION?: number
-  MAX_CONNECTIONS?: number
-  MAX_CONNECTIONS_PER_ADDRESS?: number
   RATE_LIMIT_PER_MINUTE?: number
   LOGIN_LIMIT_PER_MINUTE?: number
   CORS_ORIGINS?: readonly string[]
@@ -68,17 +66,13 @@ const atMostOneOf =
     return second && `${second}: cannot be used together with ${first}; remove one of them`
   }
 
-/** A limit that another one, which includes it, makes unreachable. 0 stands for no limit. */
-const within =
-  (
-    name: 'MAX_CONNECTIONS_PER_ADDRESS' | 'LOGIN_LIMIT_PER_MINUTE',
-    whole: 'MAX_CONNECTIONS' | 'RATE_LIMIT_PER_MINUTE',
-  ): Rule =>
-  ({ values, isSet }) => {
-    const [limit = 0, most = 0] = [values[name], values[whole]]
-    const isUnreachable = isSet(name) && isSet(whole) && most > 0 && limit > most
-    return isUnreachable ? `${name}: must be at most ${whole}, which is ${most}` : undefined
-  }
+/** The limit of requests includes logins. 0 stands for no limit. */
+const loginsWithinRequests: Rule = ({ values, isSet }) => {
+  const { LOGIN_LIMIT_PER_MINUTE: logins = 0, RATE_LIMIT_PER_MINUTE: requests = 0 } = values
+  return isSet('LOGIN_LIMIT_PER_MINUTE') && requests > 0 && logins > requests
+    ? `LOGIN_LIMIT_PER_MINUTE: must be at most RATE_LIMIT_PER_MINUTE, which is ${requests}`
+    : undefined
+}
 
 /** Otherwise messages of events that can still be delivered or recovered are removed. */
 const keepsMessages: Rule = ({ values: { MESSAGE_RETENTION: kept, WEBHOOK_RETENTION: needed } }) =>
@@ -116,14 +110,13 @@ const RULES: readonly Rule[] = [
   anotherStore('MESSAGING_URL', 'EVENT_STORE_URL'),
   anotherStore('MESSAGING_URL', 'READ_MODEL_URL'),
   anotherStore('MESSAGING_URL', 'USER_KEY_URL'),
-  atMostOneOf('NATS_USER', 'NATS_TOKEN', 'NATS_CREDENTIALS', 'NATS_NKEY_SEED'),
+  atMostOneOf('NATS_USER', 'NATS_CREDENTIALS'),
   passwordOfUser,
   needs('NATS_CERT', 'NATS_KEY'),
   needs('NATS_KEY', 'NATS_CERT'),
   oneCopyInAFile,
   keepsMessages,
-  within('MAX_CONNECTIONS_PER_ADDRESS', 'MAX_CONNECTIONS'),
-  within('LOGIN_LIMIT_PER_MINUTE', 'RATE_LIMIT_PER_MINUTE'),
+  loginsWithinRequests,
   allOrigins,
   needs('AUDIT_PUSH_EVERY', 'AUDIT_PUSH_URL'),
   needs('AUDIT_PUSH_TOKEN', 'AUDIT_PUSH_URL'),

@@ -32,6 +32,8 @@ export interface Gateway {
 }
 
 /** No response of the interface is a page: browsers must not run scripts in it, frame it or guess its type. */
+/** Streams of GET /events that read past events at the same time. */
+const CONCURRENT_REPLAYS = 32
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -91,7 +93,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         bus,
         admit,
         now,
-        slots: replaySlots({ limit: settings.MAX_EVENT_REPLAYS, metrics }),
+        slots: replaySlots({ limit: CONCURRENT_REPLAYS, metrics }),
         recheck,
         metrics,
       })

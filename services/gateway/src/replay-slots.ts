@@ -19,7 +19,7 @@ export interface ReplaySlots {
 }
 
 export interface ReplaySlotsOptions {
-  /** Maximum number of concurrent replays; 0 for no limit. */
+  /** Maximum number of concurrent replays. */
   limit: number
   metrics: Registry
   waitMs?: number
@@ -27,13 +27,12 @@ export interface ReplaySlotsOptions {
 
 /** Limits how many event streams read past events at the same time. */
 export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOptions): ReplaySlots {
-  const slots = limit === 0 ? Number.POSITIVE_INFINITY : limit
   const waiting = new Set<() => void>()
   let running = 0
 
   new Gauge({
     name: 'gantry_event_replays',
-    help: 'Streams of GET /events that read past events, and those that wait for a slot (MAX_EVENT_REPLAYS)',
+    help: 'Streams of GET /events that read past events, and those that wait for a slot',
     labelNames: ['state'],
     registers: [metrics],
     collect() {
@@ -80,7 +79,7 @@ export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOpt
 
   const take = async (signal: AbortSignal, atMostMs?: number): Promise<ReplaySlot | undefined> => {
     if (signal.aborted) return undefined
-    if (running < slots) running++
+    if (running < limit) running++
     else if (!(await wait(signal, atMostMs))) return undefined
     return slotFor(signal)
   }
@@ -91,7 +90,7 @@ export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOpt
       if (slot?.held()) return slot
       if (signal.aborted) throw new Refusal('unavailable')
       throw new Refusal('too-many-replays', {
-        detail: `${limit} streams are reading past events (MAX_EVENT_REPLAYS): try again later`,
+        detail: `${limit} streams are reading past events: try again later`,
       })
     },
     async resume(signal) {

@@ -31,15 +31,11 @@ describe('Settings', () => {
 })
 
 test('A server limits connections in total and per address, except those of trusted proxies', () => {
-  const settings = read({
-    MAX_CONNECTIONS: '200',
-    MAX_CONNECTIONS_PER_ADDRESS: '20',
-    TRUST_PROXY: '10.0.0.0/8',
-  })
+  const settings = read({ MAX_CONNECTIONS: '201', TRUST_PROXY: '10.0.0.0/8' })
   expect(serverOptions(settings)).toEqual({
     clients: {
       trustProxy: ['10.0.0.0/8'],
-      connections: { total: 200, perAddress: 20, proxies: ['10.0.0.0/8'] },
+      connections: { total: 201, perAddress: 101, proxies: ['10.0.0.0/8'] },
     },
   })
   expect(serverOptions(read({}))).toEqual({

@@ -50,13 +50,10 @@ export const gatewaySettings = z.object({
   TRUST_PROXY: proxies.default(false),
   /** Port of /metrics. Default: PORT. */
   METRICS_PORT: port.optional(),
-  /** Concurrent connections in total, and of each address that is not in TRUST_PROXY; 0 for no limit. */
+  /** Concurrent connections in total, of which one address that is not in TRUST_PROXY has at most half; 0 for no limit. */
   MAX_CONNECTIONS: whole(0, 10_000_000).default(10_000),
-  MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000_000).default(5_000),
   /** The address of the service for its clients, for links to the schemas of events. Default: no links. */
   PUBLIC_URL: publicUrl.optional(),
-  /** Event streams that read past events at the same time; 0 for no limit. */
-  MAX_EVENT_REPLAYS: whole(0, 10_000_000).default(32),
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>
 
@@ -66,7 +63,7 @@ export const serverOptions = (settings: GatewaySettings): Pick<ServerOptions, 'c
     trustProxy: settings.TRUST_PROXY,
     connections: {
       total: settings.MAX_CONNECTIONS,
-      perAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
+      perAddress: Math.ceil(settings.MAX_CONNECTIONS / 2),
       proxies: settings.TRUST_PROXY || [],
     },
   },

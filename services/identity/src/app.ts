@@ -84,8 +84,7 @@ export function identityService(
   const token = tokenAggregate(inClearText, projector)
   const keys = keysOf('login', inClearText, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
-  const periodMs = settings.SIGNING_KEY_ROTATION
-  const rotation = rotationOf('login', { keys, periodMs, metadata, rotated, log })
+  const rotation = rotationOf('login', { keys, periodMs: ROTATION_MS, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
   const loginsByUser = logins({ eventStore, readModels, user })
   const tokensOfLogins = loginTokens({ keys, now, newId })
@@ -142,6 +141,8 @@ export function identityService(
   }
 }
 
+/** Age at which the key that signs login tokens is rotated. */
+const ROTATION_MS = 30 * 86_400_000
 const publication: Publication = {
   streamPrefixes: ['user-'],
   publicEvents: event => resourceMessages('identity', event),

@@ -41,10 +41,6 @@ export const identitySettings = z.object({
     .string()
     .refine(value => password.safeParse(value).success, { error: 'must have 12 to 1024 characters' })
     .optional(),
-  /** Age at which the key that signs login tokens is rotated, at least 1 h; 0s for never. Default: 30 days. */
-  SIGNING_KEY_ROTATION: duration
-    .refine(period => period === 0 || period >= HOUR_MS, { error: 'must be at least 1h, or 0s for never' })
-    .default(30 * 24 * HOUR_MS),
   /** How long backups of the store of user keys are kept, at most 100 years. Default: 30 days. */
   USER_KEY_BACKUP_RETENTION: duration
     .refine(ms => ms <= 36_500 * 24 * HOUR_MS, { error: 'must be at most 36500d' })

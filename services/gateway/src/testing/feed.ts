@@ -42,7 +42,7 @@ export async function serveFeed(
   const end = eventStream(app, {
     admit: async () => grace,
     recheck: async () => grace,
-    slots: replaySlots({ limit: 0, metrics: new Registry() }),
+    slots: replaySlots({ limit: Number.POSITIVE_INFINITY, metrics: new Registry() }),
     metrics: new Registry(),
     now: () => new Date(),
     ...options,

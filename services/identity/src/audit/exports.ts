@@ -50,8 +50,7 @@ export function auditExports(
     signer: audit.keys.signer,
   })
   const slots = exportSlots(process.metrics)
-  const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs } = settings
-  const { AUDIT_PUSH_TOKEN: token } = settings
+  const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs, AUDIT_PUSH_TOKEN: token } = settings
   const destination = url && destinationOf({ url, token, s3: settings })
   const metrics = pushMetrics(process.metrics, url ? everyMs : 0)
 

@@ -103,7 +103,7 @@ describe('A rotation', () => {
 
 describe('On schedule', () => {
   beforeEach(async () => {
-    identity = await hostIdentity({ SIGNING_KEY_ROTATION: 30 * DAY })
+    identity = await hostIdentity()
   })
   const rotated = (count: number) => vi.waitFor(async () => expect(await kids()).toHaveLength(count))
 

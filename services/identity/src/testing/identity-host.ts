@@ -44,7 +44,6 @@ export interface IdentityHost {
 export const MINUTE = 60_000
 const SETTINGS: ServiceSettings = {
   PLATFORM_JWT_USER_CLAIM: 'sub',
-  SIGNING_KEY_ROTATION: 0,
   AUDIT_PUSH_EVERY: 60 * MINUTE,
   USER_KEY_BACKUP_RETENTION: 30 * 24 * 60 * MINUTE,
 }

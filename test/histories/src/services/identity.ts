@@ -37,7 +37,6 @@ export const identity: ServiceUnderTest = {
   make: dependencies =>
     identityService(dependencies, {
       PLATFORM_JWT_USER_CLAIM: 'sub',
-      SIGNING_KEY_ROTATION: 0,
       AUDIT_PUSH_EVERY: 0,
       USER_KEY_BACKUP_RETENTION: 0,
     }),
