@@ -124,7 +124,7 @@ export function idempotency(options: {
         createHmac('sha256', keyOfUse(secrets(record), 'request', key))
           .update(request)
           .digest('hex')
-      const sealingKey = (record: KeyInUse) => keyOfUse(secrets(record), 'outcome', `${id}/${key}`)
+      const sealingKey = (record: KeyInUse) => keyOfUse(secrets(record), `outcome ${id}`, key)
       const now = options.now().getTime()
       const known = await remembered.latest(id)
       const live = known?.doc && known.doc.expiresAt > now ? known.doc : undefined
