@@ -103,6 +103,7 @@ test('what is newer than a restored log is named, dropped when the services are 
     ),
   })
   expect((await apis()).content).toHaveLength(1)
+  const { position } = (await (await send('/events')).json()) as { position: string }
 
   await processes.stop()
   const log = new DatabaseSync(join(folder, 'events.db'))
@@ -123,4 +124,6 @@ test('what is newer than a restored log is named, dropped when the services are 
 
   processes = await startProcesses(folder)
   expect((await apis()).content).toEqual([])
+  const continued = await send(`/events?after=${position}`)
+  expect([continued.status, await continued.json()]).toMatchObject([409, { code: 'log-replaced' }])
 })

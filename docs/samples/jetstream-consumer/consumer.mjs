@@ -15,19 +15,19 @@ const [file] = process.argv.slice(2)
 const CONSUMER = 'audit'
 const PAUSE_MS = 1_000
 
-/** The log position of the last event of each service in the file. An incomplete last line is removed. */
+/** The identity of the log of the events in the file, and the log position of the last one of each service. An incomplete last line is removed. */
 async function lastPositions() {
   const bytes = await readFile(file).catch(() => Buffer.alloc(0))
   const end = bytes.lastIndexOf('\n') + 1
   if (end < bytes.length) await truncate(file, end)
   const lines = bytes.subarray(0, end).toString().split('\n').filter(Boolean)
-  return new Map(
-    lines.map(line => JSON.parse(line)).map(({ service, logPosition }) => [service, logPosition]),
-  )
+  const records = lines.map(line => JSON.parse(line))
+  const last = new Map(records.map(({ service, logPosition }) => [service, logPosition]))
+  return { log: records.at(-1)?.log, last }
 }
 
 async function consume() {
-  const last = await lastPositions()
+  let { log, last } = await lastPositions()
   const connection = await connect({
     servers,
     ...(user && { user, pass }),
@@ -48,9 +48,16 @@ async function consume() {
     for await (const message of await consumer.consume()) {
       const [, service] = message.subject.split('.')
       const logPosition = message.headers.get('log-position')
+      const identity = message.headers.get('log-identity')
+      // Positions of two logs cannot be compared: an operator has to decide how to continue.
+      if (log && identity !== log) {
+        console.error(`The log of ${file} was replaced: move the file away to begin with the new log`)
+        process.exit(1)
+      }
+      log = identity
       // A message that is delivered or published again is not after the last one of its service.
       if (logPosition > (last.get(service) ?? '')) {
-        await appendFile(file, `${JSON.stringify({ service, logPosition, event: message.json() })}\n`)
+        await appendFile(file, `${JSON.stringify({ service, log, logPosition, event: message.json() })}\n`)
         last.set(service, logPosition)
       }
       message.ack()

@@ -18,17 +18,21 @@ PAUSE_S = 1
 
 
 def last_positions(file):
-    """The log position of the last event of each service in the file. An incomplete last line is removed."""
+    """The identity of the log of the events in the file, and the log position of the last one of each service.
+
+    An incomplete last line is removed.
+    """
     file.seek(0)
     content = file.read()
     end = content.rfind(b"\n") + 1
     file.truncate(end)
     records = [json.loads(line) for line in content[:end].splitlines()]
-    return {record["service"]: record["logPosition"] for record in records}
+    last = {record["service"]: record["logPosition"] for record in records}
+    return records[-1]["log"] if records else None, last
 
 
 async def consume(file):
-    last = last_positions(file)
+    log, last = last_positions(file)
     options = {}
     if "NATS_USER" in os.environ:
         options.update(user=os.environ["NATS_USER"], password=os.environ["NATS_PASSWORD"])
@@ -58,9 +62,15 @@ async def consume(file):
             for message in messages:
                 service = message.subject.split(".")[1]
                 position = message.headers["log-position"]
+                identity = message.headers["log-identity"]
+                # Positions of two logs cannot be compared: an operator has to decide how to continue.
+                if log and identity != log:
+                    sys.exit(f"The log of {file.name} was replaced: move the file away to begin with the new log")
+                log = identity
                 # A message that is delivered or published again is not after the last one of its service.
                 if position > last.get(service, ""):
-                    record = {"service": service, "logPosition": position, "event": json.loads(message.data)}
+                    event = json.loads(message.data)
+                    record = {"service": service, "log": log, "logPosition": position, "event": event}
                     file.write(json.dumps(record).encode() + b"\n")
                     file.flush()
                     last[service] = position

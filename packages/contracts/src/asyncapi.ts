@@ -257,6 +257,11 @@ const BUS_HEADERS = {
   type: 'object',
   properties: {
     'Nats-Msg-Id': text('Id of the event', { format: 'uuid' }),
+    'log-position': text('Position of the event in the log, which grows within a service'),
+    'log-identity': text(
+      'Identity of the log, another one after the restore of a backup: positions of different logs cannot be compared',
+      { format: 'uuid' },
+    ),
     traceparent: text('W3C trace context of the request that caused the event'),
   },
 }

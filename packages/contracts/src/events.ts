@@ -128,7 +128,7 @@ export const streamEvents = operation({
 
 With format=cloudevents the events are CloudEvents 1.0 events. They are too with the media types of CloudEvents: ${CLOUDEVENTS_BATCH} is a page as a batch, with the position after it in the header Event-Position; ${CLOUDEVENTS_JSON} is a stream with one event per line.
 
-Every event has a position. To continue after an interruption, pass the last position as \`after\`, or as Last-Event-ID. Positions follow the event log: they stay valid when the message bus is lost and built again, and each event of the log is then still read exactly once. A stream whose filters have let nothing pass for a while sends its position alone: as a line that has only \`position\`, or as a server-sent event that has only an id. A follower that does not read for 30 seconds is disconnected.
+Every event has a position. To continue after an interruption, pass the last position as \`after\`, or as Last-Event-ID. Positions follow the event log: they stay valid when the message bus is lost and built again, and each event of the log is then still read exactly once. When the log is replaced by a backup, they are refused with 409: read from a time, or from the beginning. A stream whose filters have let nothing pass for a while sends its position alone: as a line that has only \`position\`, or as a server-sent event that has only an id. A follower that does not read for 30 seconds is disconnected.
 
 Filters can be combined. They apply to the events that the caller may read; events of a type whose scope the caller lacks are left out. A position of one reader is valid for every other reader. If events after the given position have been removed because of their age, the request is refused with 410, and \`oldestPosition\` is the first position that is accepted. The number of requests that read past events at the same time is limited. A further one waits until another one has read them all; after 10 seconds it is answered with 503 and Retry-After. The scopes: ${SCOPES_OF_TYPES}`,
   scope: 'AUDIT_LOG_READ',
@@ -175,6 +175,7 @@ Filters can be combined. They apply to the events that the caller may read; even
   problems: [
     'unknown-event-types',
     'position-ahead',
+    'log-replaced',
     'not-acceptable',
     'position-gone',
     'too-many-replays',

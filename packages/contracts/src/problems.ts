@@ -38,6 +38,7 @@ export const PROBLEMS = {
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
   'not-acceptable': { status: 406, title: 'The service cannot answer in the requested media types' },
   'request-timeout': { status: 408, title: 'The request was not received in time' },
+  'log-replaced': { status: 409, title: 'The event log of this position was replaced' },
   'api-name-taken': { status: 409, title: 'Another API has this name' },
   'version-name-taken': { status: 409, title: 'Another version of the API has this name' },
   'too-many-versions': { status: 409, title: 'The API has the maximum number of versions' },

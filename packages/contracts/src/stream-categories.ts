@@ -11,6 +11,7 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'heldmessages',
   'image',
   'knownuser',
+  'log',
   'logins',
   'platformevent',
   'readmodel',

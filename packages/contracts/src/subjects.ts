@@ -19,7 +19,7 @@ export const subjects = {
   apiExists: 'catalog.api-exists',
   /** Request: a credential; reply: a principal or a problem code. */
   authenticate: 'identity.authenticate',
-  /** Request; reply: { position }, that of the last event in the log. */
+  /** Request; reply: { position, log }, that of the last event in the log and the identity of the log. */
   logHead: 'identity.log-head',
   /** Request: { user }, an id; reply: UserStanding. */
   userStanding: 'identity.user-standing',

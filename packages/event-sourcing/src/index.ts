@@ -40,6 +40,7 @@ export { pastQuarantine, StreamQuarantined, type StreamState } from './fold.ts'
 export { HeldMessages } from './held-messages.ts'
 export { type Lag, lagAfter, MAX_READ } from './lag.ts'
 export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
+export { LOG_IDENTITY, logIdentity, renewLogIdentity } from './log-identity.ts'
 export {
   type DocumentChange,
   type Period,
@@ -63,7 +64,7 @@ export { type ReactorOptions, startReactor } from './reactor.ts'
 export { listReadModels } from './read-model-record.ts'
 export { type ReadModelState, readModelStates } from './read-model-states.ts'
 export { cancelRebuild, joinRebuild, pendingRebuild, requestRebuild } from './rebuild-requests.ts'
-export { LOG_POSITION, type Publication, type RelayOptions, startRelay } from './relay.ts'
+export { LOG_OF_MODELS, LOG_POSITION, type Publication, type RelayOptions, startRelay } from './relay.ts'
 export { type ReservationOptions, type Reservations, reservations } from './reservation.ts'
 export type { SnapshotOptions, SnapshotSchema } from './snapshots.ts'
 export { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'

@@ -5,6 +5,7 @@ import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { StreamQuarantined } from './fold.ts'
 import { underLease } from './lease.ts'
+import { LOG_IDENTITY, logIdentity } from './log-identity.ts'
 import { held, heldStreams, listHeld, quarantinedStream, released } from './quarantine.ts'
 import { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'
 
@@ -54,18 +55,20 @@ export function startRelay(options: RelayOptions): Worker {
   const { streamPrefixes, subjects } = options.publication
   const { checkpoints, leases } = readModels
   let checked = false
-  const lastMessage = async (signal: AbortSignal) => {
+  const lastMessage = async (signal: AbortSignal, lease?: Lease) => {
+    const identity = await logIdentity(eventStore)
+    await requireModelsOf(identity, readModels, lease)
     const last = await bus.last(subjects)
-    await requireInLog(last, eventStore, signal)
+    await requireInLog(last, { identity, eventStore, signal })
     checked = true
-    return last
+    return { identity, last }
   }
 
   const worker = supervise(name, log, async signal => {
     // Checked in every process before its service appends: new facts would hide that the log is an older copy.
     await lastMessage(signal)
     await underLease({ leases, name, holder, signal }, async (lease, leaseSignal, confirm) => {
-      const last = await lastMessage(leaseSignal)
+      const { identity, last } = await lastMessage(leaseSignal, lease)
       const note = await readNote(options)
       const hasLost = await hasLostMessages(last, note, options)
       const checkpoint = await checkpoints.get(name)
@@ -74,7 +77,7 @@ export function startRelay(options: RelayOptions): Worker {
       if (hasLost) await checkpoints.save(name, START, lease)
       const after = hasLost ? START : earlier(checkpoint ?? START, safeAfter(last, note))
       const unpublishable = await unpublishableEvents(options)
-      const unpublished = messagesAfter(last, options, unpublishable)
+      const unpublished = messagesAfter({ identity, last }, options, unpublishable)
       const publishing = publisher(options, lease, { last, after })
       let saved = after
       let messages: Message[] = []
@@ -258,7 +261,7 @@ async function unpublishableEvents({ name, readModels, log }: RelayOptions): Pro
 
 /** The messages of an event that come after the last published one. A last message without a position excludes none. */
 function messagesAfter(
-  last: StoredMessage | undefined,
+  { identity, last }: { identity: string; last: StoredMessage | undefined },
   { publication }: RelayOptions,
   unpublishable: UnpublishableEvents,
 ): (event: RecordedEvent) => Message[] {
@@ -279,23 +282,46 @@ function messagesAfter(
     if (position < reached) return []
     const messages = readable(event).map(message => ({
       ...message,
-      headers: { ...message.headers, [LOG_POSITION]: position },
+      headers: { ...message.headers, [LOG_POSITION]: position, [LOG_IDENTITY]: identity },
     }))
     // A process may have died between two messages of a fact.
     return position > reached ? messages : messages.slice(messages.findIndex(({ id }) => id === last?.id) + 1)
   }
 }
 
-/** @throws OperatorNeeded when the last message has a position after the end of the log, which is an older copy */
-async function requireInLog(last: StoredMessage | undefined, eventStore: EventStore, signal: AbortSignal) {
+const RESTORING = 'follow "Restoring the log" in docs/operations.md'
+/** Name of the checkpoint with the identity of the log that the read models are made from. */
+export const LOG_OF_MODELS = 'log'
+
+/** Notes the log under a lease, which a reset keeps. @throws OperatorNeeded when the read models are of another log */
+async function requireModelsOf(identity: string, { checkpoints }: ReadModels, lease: Lease | undefined) {
+  const known = await checkpoints.get(LOG_OF_MODELS)
+  if (known === undefined && lease) await checkpoints.save(LOG_OF_MODELS, identity, lease)
+  if (known !== undefined && known !== identity)
+    throw new OperatorNeeded(`the read models are of a log that was replaced: ${RESTORING}`)
+}
+
+interface LogOfMessages {
+  identity: string
+  eventStore: EventStore
+  signal: AbortSignal
+}
+
+/** @throws OperatorNeeded when the last message is of another log, or after the end of the log, which is an older copy */
+async function requireInLog(
+  last: StoredMessage | undefined,
+  { identity, eventStore, signal }: LogOfMessages,
+) {
+  const message = `message ${last?.sequence} of the bus (${last?.subject})`
+  if ((last?.headers?.[LOG_IDENTITY] ?? identity) !== identity)
+    throw new OperatorNeeded(`${message} is of a log that was replaced: ${RESTORING}`)
   const position = positionOf(last)
   const deadline = performance.now() + BEHIND_MS
   while ((await eventStore.head()) < position) {
     if (signal.aborted) return
     if (performance.now() > deadline)
       throw new OperatorNeeded(
-        `the log ends before message ${last?.sequence} of the bus (${last?.subject}), so it was restored from a ` +
-          'backup: follow "Restoring the log" in docs/operations.md',
+        `the log ends before ${message}, so it was restored from a backup: ${RESTORING}`,
       )
     await sleep(POLL_MS, { signal })
   }

@@ -7,7 +7,7 @@ import type { Bus, Json } from '@gantry/messaging'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
-import { eventMessage, eventMessages, readFeed, readingThrough, serveFeed } from './testing/feed.ts'
+import { eventMessage, eventMessages, LOG, readFeed, readingThrough, serveFeed } from './testing/feed.ts'
 
 let host: EdgeHost
 let url: string
@@ -122,6 +122,7 @@ describe('Where retention has removed events', () => {
     await vi.waitFor(() => expect(all.ended()).toBe('clean'))
     const [first, second] = all.positions()
     await old()
+    host.bus.respond(subjects.logHead, async () => ({ position: '~', log: LOG }))
     const refused = async (headers: Record<string, string>, query = '') => {
       const { answer, text } = await open(query, headers)
       await vi.waitFor(() => expect(text()).toContain('}'))

@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
 import { type Bus, BusUnavailable } from '@gantry/messaging'
 import { feedReader, unknownMessage } from './feed-position.ts'
-import { passedAt } from './feed-start.ts'
+import { positionAt } from './feed-start.ts'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
 import type { TimeSlices } from './time-slices.ts'
 
@@ -87,8 +87,7 @@ interface Waiting {
 async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<Tail> {
   const start = Math.max(0, (await bus.head()) - KEPT_MESSAGES)
   const kept = keptEntries(start)
-  const passed = start === 0 ? new Map() : await passedAt(bus, start)
-  const reader = feedReader({ ...unknownMessage(start), passed, awaited: [] })
+  const reader = feedReader(await positionAt(bus, unknownMessage(start)))
   const waiting = new Set<Waiting>()
   const wakeFollowers = inRounds(slices, () =>
     [...waiting].filter(({ sequence }) => sequence < kept.newest()),

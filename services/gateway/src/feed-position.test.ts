@@ -6,7 +6,7 @@ import { sqliteBus } from '@gantry/embedded'
 import type { Bus, Message } from '@gantry/messaging'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { feedReader, parsePosition } from './feed-position.ts'
-import { eventMessage, readFeed, serveFeed } from './testing/feed.ts'
+import { eventMessage, LOG, readFeed, serveFeed } from './testing/feed.ts'
 
 const message = (source: PublicEvent['source'], position: number, part = 1) =>
   eventMessage(position, { source, data: { part } }, part)
@@ -17,6 +17,7 @@ let url: string
 /** The bus that the service reads. */
 let bus: Bus
 let logHead: number
+let log: string
 let newBus: () => Bus
 beforeEach(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-feed-'))
@@ -27,11 +28,12 @@ beforeEach(async () => {
   }
   bus = newBus()
   logHead = 1_000
+  log = LOG
   const served = await serveFeed({
     bus: new Proxy({} as Bus, {
       get: (_, name) =>
         name === 'request'
-          ? async () => ({ position: String(logHead).padStart(16, '0') })
+          ? async () => ({ position: String(logHead).padStart(16, '0'), log })
           : Reflect.get(bus, name),
     }),
     times: { heartbeat: 50 },
@@ -63,7 +65,7 @@ const numbers = ({ content }: Page) => content.map(({ revision }) => revision)
 const follow = async (after: string) => {
   const follower = await readFeed(url, `?follow=true&after=${after}`)
   onTestFinished(() => follower.leave())
-  return { numbers: follower.numbers, last: () => follower.positions().at(-1) ?? '' }
+  return { ...follower, last: () => follower.positions().at(-1) ?? '' }
 }
 
 test('a position stays valid on a bus that was built again in another order', async () => {
@@ -150,6 +152,39 @@ test('a position after the last event of the log is refused', async () => {
   bus = newBus()
   logHead = 49
   expect(await ask(`?after=${position}`)).toMatchObject({ status: 400, body: { code: 'position-ahead' } })
+})
+
+test('a position of a log that was replaced is refused, also when the new log has grown past it', async () => {
+  await bus.publish(catalog(1, 2, 3))
+  const read = await page('?size=2')
+  const follower = await follow(read.position)
+  await vi.waitFor(() => expect(follower.numbers()).toEqual([3]))
+  bus = newBus()
+  log = 'log-2'
+  const restored = (...positions: number[]) =>
+    catalog(...positions).map(each => ({ ...each, headers: { ...each.headers, 'log-identity': log } }))
+  await bus.publish(restored(1, 2, 3, 4))
+  const refusal = { status: 409, body: { code: 'log-replaced' } }
+  expect(await ask(`?after=${read.position}`)).toMatchObject(refusal)
+  expect(await ask(`?after=${follower.last()}`)).toMatchObject(refusal)
+  expect(numbers(await page(`?after=${(await page('?size=3')).position}`))).toEqual([4])
+  // Not 410, because a reader goes on after the oldest position that this problem names.
+  const removedThrough = async () => 3
+  bus = new Proxy(bus, {
+    get: (target, name) => (name === 'removedThrough' ? removedThrough : Reflect.get(target, name)),
+  })
+  expect(await ask(`?after=${read.position}`)).toMatchObject(refusal)
+  expect(await ask(`?after=${follower.last()}`)).toMatchObject(refusal)
+})
+
+test('a follower is disconnected by the first message of another log', async () => {
+  await bus.publish(catalog(1))
+  const follower = await follow((await page()).position)
+  await bus.publish(
+    catalog(2).map(each => ({ ...each, headers: { ...each.headers, 'log-identity': 'log-2' } })),
+  )
+  await vi.waitFor(() => expect(follower.ended()).toBe('broken'))
+  expect(follower.numbers()).toEqual([])
 })
 
 test.each(['WzJd', 'null', 'W10', '!', 'a'.repeat(5_000)])('%.9s is no position', async after => {

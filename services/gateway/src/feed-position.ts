@@ -1,5 +1,5 @@
-import { invalidField } from '@gantry/contracts'
-import { LOG_POSITION } from '@gantry/event-sourcing'
+import { invalidField, Refusal } from '@gantry/contracts'
+import { LOG_IDENTITY, LOG_POSITION } from '@gantry/event-sourcing'
 import type { StoredMessage } from '@gantry/messaging'
 import { z } from 'zod'
 
@@ -33,6 +33,8 @@ export const placeOf = ({ sequence, id, storedAt }: StoredMessage): FeedPlace =>
  * it by the event log, for a bus that was built again from the log or repeats messages.
  */
 export interface FeedPosition extends FeedPlace {
+  /** Identity of the event log; empty when no message was known yet. */
+  log: string
   /** By service. Nothing was passed of a service that is missing. */
   passed: ReadonlyMap<string, Passed>
   /** Services whose passed messages a bus that was built again has not repeated yet. */
@@ -50,6 +52,7 @@ const service = z.string().regex(/^[a-z0-9-]{1,50}$/)
 const inLog = z.string().max(100)
 const Content = z.tuple([
   z.literal(VERSION),
+  z.string().max(36),
   z.int().min(0),
   z.string().max(255),
   z.int(),
@@ -61,12 +64,13 @@ const segment = (service: string, { position, messages }: Passed) =>
   JSON.stringify([service, shorten(position), ...(messages === 1 ? [] : [messages])])
 
 interface Parts extends FeedPlace {
+  log: string
   segments: readonly string[]
   awaited: readonly string[]
 }
-const format = ({ sequence, id, storedAt, segments, awaited }: Parts) =>
+const format = ({ log, sequence, id, storedAt, segments, awaited }: Parts) =>
   Buffer.from(
-    `[${VERSION},${sequence},${JSON.stringify(id)},${storedAt},[${segments.join(',')}],${JSON.stringify(awaited)}]`,
+    `[${VERSION},${JSON.stringify(log)},${sequence},${JSON.stringify(id)},${storedAt},[${segments.join(',')}],${JSON.stringify(awaited)}]`,
   ).toString('base64url')
 
 /** The text of a position, for callers. */
@@ -77,12 +81,12 @@ export const formatPosition = ({ passed, ...position }: FeedPosition): string =>
 export function parsePosition(text: string): FeedPosition {
   const parsed = Content.safeParse(json(text))
   if (!parsed.success) throw invalidField('after', 'must be a position')
-  const [, sequence, id, storedAt, services, awaited] = parsed.data
+  const [, log, sequence, id, storedAt, services, awaited] = parsed.data
   const passed = services.map(([service, position, messages = 1]): [string, Passed] => [
     service,
     { position: restore(position), messages },
   ])
-  return { sequence, id, storedAt, passed: new Map(passed), awaited }
+  return { log, sequence, id, storedAt, passed: new Map(passed), awaited }
 }
 
 function json(text: string): unknown {
@@ -95,12 +99,22 @@ function json(text: string): unknown {
 
 /** Follows a reader along the bus. */
 export interface FeedReader {
-  /** @returns false for a message that was passed before */
+  /** @returns false for a message that was passed before @throws Refusal log-replaced for a message of another log */
   pass(message: StoredMessage): boolean
   /** Text of the position after the messages that were passed. */
   position(): string
   /** False while the bus still lacks messages that were passed before it was built again. */
   caughtUp(): boolean
+}
+
+/** @returns the log of both @throws Refusal log-replaced for two logs */
+export function sameLog(log: string, other = log): string {
+  if (log === '' || log === other) return other
+  throw new Refusal('log-replaced', {
+    detail:
+      'the log of this position was replaced, by a backup or after one was restored: events that you have read may be ' +
+      'missing in the new log; read from= a time, or all events',
+  })
 }
 
 interface Last extends Passed {
@@ -112,6 +126,7 @@ interface Last extends Passed {
 /** @param start with the services in `awaited` whose passed messages come again */
 export function feedReader(start: FeedPosition): FeedReader {
   let place: FeedPlace = start
+  let { log } = start
   const lasts = new Map<string, Last>()
   for (const [service, passed] of start.passed)
     lasts.set(service, { ...passed, id: start.id, segment: segment(service, passed) })
@@ -138,6 +153,7 @@ export function feedReader(start: FeedPosition): FeedReader {
 
   return {
     pass(message) {
+      log = sameLog(log, message.headers?.[LOG_IDENTITY])
       const passes = isNew(message)
       place = placeOf(message)
       return passes
@@ -145,6 +161,7 @@ export function feedReader(start: FeedPosition): FeedReader {
     position: () =>
       format({
         ...place,
+        log,
         segments: [...lasts.values()].map(last => last.segment).sort(),
         awaited: [...awaited.keys()],
       }),

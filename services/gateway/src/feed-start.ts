@@ -1,5 +1,5 @@
 import { EVENT_SERVICES, Refusal, subjects } from '@gantry/contracts'
-import { LOG_POSITION } from '@gantry/event-sourcing'
+import { LOG_IDENTITY, LOG_POSITION } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import { z } from 'zod'
 import {
@@ -9,6 +9,7 @@ import {
   type Passed,
   parsePosition,
   placeOf,
+  sameLog,
   unknownMessage,
 } from './feed-position.ts'
 
@@ -31,28 +32,27 @@ export async function firstPosition(bus: Bus, from: Date | undefined): Promise<F
   const removed = await bus.removedThrough(EVENTS)
   const oldest = unknownMessage(removed)
   const place = from ? await placeBefore(bus, from, oldest) : oldest
-  const { sequence } = place
-  const passed = sequence === 0 ? new Map() : await passedAt(bus, sequence)
-  return { after: sequence, position: { ...place, passed, awaited: [] }, resumes: false }
+  return { after: place.sequence, position: await positionAt(bus, place), resumes: false }
 }
 
 /**
  * The place of a position on the bus of today. A bus that does not have the message of the position was built again from
  * the log: it is read from its beginning, without the messages that were passed before.
- * @throws Refusal invalid-request, position-ahead, position-gone
+ * @throws Refusal invalid-request, log-replaced, position-ahead, position-gone
  */
 export async function resumedPosition(bus: Bus, text: string): Promise<FeedStart> {
   const position = parsePosition(text)
   const { sequence, id, storedAt, passed } = position
   const removed = await bus.removedThrough(EVENTS)
-  if (sequence < removed) throw await positionGone(bus)
   const at = (after: number, found = position) => ({ after, position: found, resumes: true })
-  if (sequence === removed) return at(sequence)
+  if (sequence === 0 && removed === 0) return at(0)
   const message = id === '' ? undefined : await messageAfter(bus, EVENTS, sequence - 1)
   const isThere = message?.sequence === sequence && message.id === id
   // A bus that was built again may have the same message at this sequence, after other messages than before.
   if (isThere && Date.parse(message.storedAt) === storedAt) return at(sequence)
   await requireInLog(bus, position)
+  if (sequence < removed) throw await positionGone(bus)
+  if (sequence === removed) return at(sequence)
   if (removed > 0 && !(await reachesBack(bus, position, removed))) throw await positionGone(bus)
   return at(removed, { ...position, awaited: [...passed.keys()] })
 }
@@ -86,19 +86,26 @@ const ofService = (service: string) => [subjects.events(service, '*')]
 const logPosition = (message: StoredMessage | undefined) => message?.headers?.[LOG_POSITION] ?? ''
 
 /**
- * What a reader has passed who has read the bus up to a sequence. Of a service that has published nothing since, that is
+ * The position of a reader who has read the bus up to a place. Of a service that has published nothing since, that is
  * its last message; of another one everything before its next message, because a relay publishes in the order of the log.
  */
-export async function passedAt(bus: Bus, sequence: number): Promise<Map<string, Passed>> {
+export async function positionAt(bus: Bus, place: FeedPlace): Promise<FeedPosition> {
+  const { sequence } = place
+  let log = ''
+  const passedOf = (message: StoredMessage | undefined, messages: number): Passed => {
+    log = message?.headers?.[LOG_IDENTITY] ?? log
+    return { position: logPosition(message), messages }
+  }
+  if (sequence === 0) return { ...place, log, passed: new Map(), awaited: [] }
   const found = await Promise.all(
     EVENT_SERVICES.map(async (service): Promise<[string, Passed]> => {
       const last = await bus.last(ofService(service))
-      if (!last || last.sequence <= sequence) return [service, { position: logPosition(last), messages: 1 }]
+      if (!last || last.sequence <= sequence) return [service, passedOf(last, 1)]
       const next = await messageAfter(bus, ofService(service), sequence)
-      return [service, { position: logPosition(next), messages: 0 }]
+      return [service, passedOf(next, 0)]
     }),
   )
-  return new Map(found.filter(([, { position }]) => position !== ''))
+  return { ...place, log, passed: new Map(found.filter(([, { position }]) => position !== '')), awaited: [] }
 }
 
 async function messageAfter(
@@ -133,14 +140,17 @@ async function placeBefore(bus: Bus, from: Date, oldest: FeedPlace): Promise<Fee
   return low
 }
 
-const LogHead = z.object({ position: z.string() })
+const LogHead = z.object({ position: z.string(), log: z.string() })
 
-/** @throws Refusal position-ahead for a position that this log has not reached */
-async function requireInLog(bus: Bus, { sequence, passed }: FeedPosition): Promise<void> {
-  const head = LogHead.parse(await bus.request(subjects.logHead, {}, { timeoutMs: TIMEOUT_MS })).position
+/** @throws Refusal log-replaced for a position of another log, position-ahead for one that this log has not reached */
+async function requireInLog(bus: Bus, { log, sequence, passed }: FeedPosition): Promise<void> {
+  const head = LogHead.parse(await bus.request(subjects.logHead, {}, { timeoutMs: TIMEOUT_MS }))
+  sameLog(log, head.log)
   const positions = [...passed.values()].map(({ position }) => position)
   const isAhead =
-    positions.length > 0 ? positions.some(position => position > head) : sequence > (await bus.head())
+    positions.length > 0
+      ? positions.some(position => position > head.position)
+      : sequence > (await bus.head())
   if (isAhead)
     throw new Refusal('position-ahead', { detail: 'after is a position after the last event of the log' })
 }

@@ -1,5 +1,5 @@
 import { MAX_NAMED_USERS, type Resealed, subjects, type UserStanding } from '@gantry/contracts'
-import type { EventStore } from '@gantry/event-sourcing'
+import { type EventStore, logIdentity } from '@gantry/event-sourcing'
 import type { NamesOf, Responders } from '@gantry/service-kit'
 import { z } from 'zod'
 import type { Authenticate } from './authentication/authenticate.ts'
@@ -13,7 +13,7 @@ export interface ResponderOptions {
   namesOf: NamesOf
   /** By the ring of a request. */
   rotations: Readonly<Record<RotationRequest['ring'], KeyRotation>>
-  eventStore: Pick<EventStore, 'head'>
+  eventStore: EventStore
   /** Answers to the requests of the command `reseal`. */
   reseal: (request: unknown) => Promise<Resealed>
   retire: (request: unknown) => Promise<{ retired: string[] }>
@@ -43,7 +43,10 @@ export function respondersOf(options: ResponderOptions): Responders {
       Object.fromEntries(await namesOf(NamesRequest.parse(request).users)),
     [subjects.resealIdentity]: async request => ({ ...(await reseal(request)) }),
     [subjects.retireKeys]: retire,
-    [subjects.logHead]: async () => ({ position: await eventStore.head() }),
+    [subjects.logHead]: async () => ({
+      position: await eventStore.head(),
+      log: await logIdentity(eventStore),
+    }),
     async [subjects.rotateKeys](request) {
       const parsed = RotationRequest.parse(request)
       return { ...(await rotations[parsed.ring].rotate(parsed)), ring: parsed.ring }

@@ -23,24 +23,25 @@ const pause = time.Second
 
 type record struct {
 	Service     string          `json:"service"`
+	Log         string          `json:"log"`
 	LogPosition string          `json:"logPosition"`
 	Event       json.RawMessage `json:"event"`
 }
 
-// lastPositions returns the log position of the last event of each service in the file. An incomplete last line is
-// removed.
-func lastPositions(path string) (map[string]string, error) {
-	last := map[string]string{}
+// lastPositions returns the identity of the log of the events in the file, and the log position of the last one of each
+// service. An incomplete last line is removed.
+func lastPositions(path string) (log string, last map[string]string, err error) {
+	last = map[string]string{}
 	content, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		return last, nil
+		return "", last, nil
 	}
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	end := bytes.LastIndexByte(content, '\n') + 1
 	if err := os.Truncate(path, int64(end)); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	for _, line := range bytes.Split(content[:end], []byte("\n")) {
 		if len(line) == 0 {
@@ -48,11 +49,11 @@ func lastPositions(path string) (map[string]string, error) {
 		}
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, err
+			return "", nil, err
 		}
-		last[r.Service] = r.LogPosition
+		log, last[r.Service] = r.Log, r.LogPosition
 	}
-	return last, nil
+	return log, last, nil
 }
 
 func connect() (*nats.Conn, error) {
@@ -73,7 +74,7 @@ func connect() (*nats.Conn, error) {
 }
 
 func consume(path string) error {
-	last, err := lastPositions(path)
+	log, last, err := lastPositions(path)
 	if err != nil {
 		return err
 	}
@@ -114,9 +115,16 @@ func consume(path string) error {
 		}
 		service := strings.Split(message.Subject(), ".")[1]
 		position := message.Headers().Get("log-position")
+		identity := message.Headers().Get("log-identity")
+		// Positions of two logs cannot be compared: an operator has to decide how to continue.
+		if log != "" && identity != log {
+			fmt.Fprintf(os.Stderr, "The log of %s was replaced: move the file away to begin with the new log\n", path)
+			os.Exit(1)
+		}
+		log = identity
 		// A message that is delivered or published again is not after the last one of its service.
 		if position > last[service] {
-			line, err := json.Marshal(record{service, position, message.Data()})
+			line, err := json.Marshal(record{service, log, position, message.Data()})
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Fact } from '../event.ts'
 import type { EventStore } from '../event-store.ts'
+import { LOG_IDENTITY, logIdentity, renewLogIdentity } from '../log-identity.ts'
 import { type HeldStream, heldStreams, listHeld } from '../quarantine.ts'
 import { LOG_POSITION, type Publication, type RelayOptions, startRelay } from '../relay.ts'
 import type { Log, Worker } from '../worker.ts'
@@ -99,15 +100,17 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
       if (lost) await stores.readModels.leases.release(lost)
     }
 
-    test('publishes events once, in the order of the log, each with its position', async () => {
+    test('publishes events once, in the order of the log, each with its position and the identity of the log', async () => {
       await append(1, 2, 3)
       start()
-      await append(4)
+      const { position } = await appendTo(stores.eventStore, 4)
       await reaches(4)
       expect(await published()).toEqual([1, 2, 3, 4])
       const positions = (await stored()).map(({ headers }) => headers?.[LOG_POSITION] ?? '')
       expect(positions).toEqual([...new Set(positions)].sort())
-      expect(positions.at(-1)).toBe(await stores.eventStore.head())
+      expect(positions.at(-1)).toBe(position)
+      const identities = (await stored()).map(({ headers }) => headers?.[LOG_IDENTITY])
+      expect(identities).toEqual(Array(4).fill(await logIdentity(stores.eventStore)))
     })
 
     test('leaves out an event whose mapping to public events throws, and holds its stream in quarantine', async () => {
@@ -263,6 +266,8 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
       await reaches(3)
       await before.stop()
       const eventStore = stores.otherLog
+      for (const { stream, ...event } of await stores.eventStore.readStream('log-identity'))
+        await eventStore.append(stream, [event], -1)
       await appendTo(eventStore, 7)
       const worker = start({ eventStore })
       await stores.readModels.leases.acquire('test.relay', 'another', 60_000)
@@ -278,6 +283,24 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
       await worker.stop()
       expect(await published()).toEqual([1, 2, 3])
       expect(errors).toHaveLength(1)
+    })
+
+    test('stops permanently when the read models or the messages are of a log that was replaced', async () => {
+      await append(1)
+      const before = start()
+      await reaches(1)
+      await before.stop()
+      await renewLogIdentity(stores.eventStore)
+      const reason = async () => {
+        const worker = start()
+        await vi.waitFor(() =>
+          expect(worker.waitsFor).toMatch(/^an operator: .* of a log that was replaced: /),
+        )
+        return worker.waitsFor
+      }
+      expect(await reason()).toContain('the read models are')
+      await stores.readModels.checkpoints.clear('log')
+      expect(await reason()).toMatch(/message \d+ of the bus \(events\..*\.ODD\) is/)
     })
   })
 }

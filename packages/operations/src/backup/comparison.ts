@@ -1,13 +1,21 @@
 import { EVENT_SERVICES, subjects } from '@gantry/contracts'
-import { LOG_POSITION, readModelStates, relaysOf } from '@gantry/event-sourcing'
+import {
+  LOG_IDENTITY,
+  LOG_OF_MODELS,
+  LOG_POSITION,
+  logIdentity,
+  readModelStates,
+  relaysOf,
+  START,
+} from '@gantry/event-sourcing'
 import { digestInKey, referencedBytes } from '@gantry/media'
 import type { ServicesInstallation } from '../installation.ts'
 
 export interface Comparison {
   /** Position of the last event of the log. */
   head: string
-  /** What has seen events that are not in the log, in a line each. */
-  ahead: string[]
+  /** What has seen events that are not in the log, or is of another log, in a line each. */
+  foreign: string[]
   /** SHA-256 of images whose bytes are missing. */
   missingImages: string[]
 }
@@ -15,13 +23,16 @@ export interface Comparison {
 /** A text that names what has reached a position, e.g. `catalog.relay is at position 12`. */
 interface Reached {
   position: string
+  /** Identity of its log, where it tells one. */
+  log?: string | undefined
   text: string
 }
 
 /** Compares the positions of read models, relays and bus with the end of the log, and the images with their bytes. */
 export async function compareWithLog(installation: ServicesInstallation): Promise<Comparison> {
   const { eventStore, projectors, readModels } = installation
-  const reached: Reached[] = []
+  const log = await readModels.checkpoints.get(LOG_OF_MODELS)
+  const reached: Reached[] = [{ position: START, log, text: 'the read models' }]
   for (const { name, position } of await readModelStates(installation)())
     reached.push({ position, text: `the read models of ${name} are at position ${position}` })
   for (const relay of relaysOf(projectors)) {
@@ -31,8 +42,12 @@ export async function compareWithLog(installation: ServicesInstallation): Promis
   reached.push(...(await lastMessages(installation)))
   // Read last: the log may grow meanwhile.
   const head = await eventStore.head()
-  const ahead = reached.filter(({ position }) => position > head).map(({ text }) => text)
-  return { head, ahead, missingImages: await missingImages(installation) }
+  const identity = await logIdentity(eventStore)
+  const foreign = reached.flatMap(({ position, log = identity, text }) => {
+    if (log !== identity) return `${text}, of a log that was replaced`
+    return position > head ? `${text}, after the end of the log` : []
+  })
+  return { head, foreign, missingImages: await missingImages(installation) }
 }
 
 async function lastMessages({ bus }: ServicesInstallation): Promise<Reached[]> {
@@ -42,7 +57,11 @@ async function lastMessages({ bus }: ServicesInstallation): Promise<Reached[]> {
     const position = last?.headers?.[LOG_POSITION]
     if (last && position) {
       const message = `message ${last.sequence} of the bus (${last.subject})`
-      reached.push({ position, text: `${message} is about the event at position ${position}` })
+      reached.push({
+        position,
+        log: last.headers?.[LOG_IDENTITY],
+        text: `${message} is about the event at position ${position}`,
+      })
     }
   }
   return reached

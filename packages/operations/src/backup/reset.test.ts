@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteBus, sqliteReadModels } from '@gantry/embedded'
+import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { logIdentity } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { run, whileStopped } from './reset.ts'
@@ -41,9 +42,13 @@ test('a process that has files of SQLite open during a reset shares them with th
   expect(await early.collection(notes).count({})).toBe(1)
   await bus.publish([message])
 
+  const events = join(folder, 'events.db')
+  const log = sqliteEventStore({ path: events })
+  onTestFinished(() => log.close())
+  const identity = await logIdentity(log)
   expect(
     await run(['--yes'], {
-      EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
+      EVENT_STORE_URL: `sqlite:${events}`,
       READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,
       BLOB_URL: `file:${join(folder, 'blobs')}`,
       MESSAGING_URL: `sqlite:${path}`,
@@ -51,6 +56,7 @@ test('a process that has files of SQLite open during a reset shares them with th
     }),
   ).toBe(0)
 
+  expect(await logIdentity(log)).not.toBe(identity)
   expect(await early.collection(notes).latest('a')).toBeUndefined()
   expect(await early.collection(notes).count({})).toBe(0)
   expect(await early.checkpoints.get('catalog.projector')).toBeUndefined()

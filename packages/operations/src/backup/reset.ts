@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { relaysOf } from '@gantry/event-sourcing'
+import { relaysOf, renewLogIdentity } from '@gantry/event-sourcing'
 import { busSettings, storeSettings } from '@gantry/hosting'
 import { dropMessages } from '@gantry/hosting/bus'
 import { dropReadModels } from '@gantry/hosting/stores'
@@ -28,9 +28,12 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       'MESSAGING_URL: must be set: npm run restore restores the data of a standalone service',
     )
   const settings = readSettings(schema, environment)
-  // Read models first: services on a bus of later events do not start, but they would on read models of later events.
-  const hasDropped = await onServices('reset', environment, ({ projectors, readModels }) =>
-    whileStopped([...projectors, ...relaysOf(projectors)], readModels, () => dropReadModels(settings)),
+  // The identity first: services do not start on read models and messages of another log, also when this is interrupted.
+  const hasDropped = await onServices('reset', environment, ({ eventStore, projectors, readModels }) =>
+    whileStopped([...projectors, ...relaysOf(projectors)], readModels, async () => {
+      await renewLogIdentity(eventStore)
+      return dropReadModels(settings)
+    }),
   )
   if (hasDropped) await print('Dropped the read models and the positions of relays')
   if (await dropMessages(settings)) await print('Dropped the messages and the positions of consumers')

@@ -12,12 +12,12 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     throw new CommandFailed(
       'MESSAGING_URL: must be set: npm run restore has checked the data of a standalone service',
     )
-  const { head, ahead, missingImages } = await onServices('restore-check', environment, compareWithLog)
+  const { head, foreign, missingImages } = await onServices('restore-check', environment, compareWithLog)
   await print(`The log ends at position ${head || 'none: it is empty'}`)
-  for (const line of ahead) notice(`${line}, after the end of the log`)
+  for (const line of foreign) notice(line)
   for (const sha256 of missingImages) notice(`the bytes of the image ${sha256} are missing`)
-  if (ahead.length > 0)
-    throw new CommandFailed('the log is older than the rest: stop all services, then run gantry reset')
+  if (foreign.length > 0)
+    throw new CommandFailed('the log is not that of the rest: stop all services, then run gantry reset')
   if (missingImages.length > 0)
     throw new CommandFailed('restore the blobs from a backup that was taken after that of the log')
   await print('Read models, relays, messages and images fit to the log')

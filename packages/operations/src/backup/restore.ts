@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { DataFolderRefused, lockFile, makeFolder, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
+import {
+  DataFolderRefused,
+  lockFile,
+  makeFolder,
+  sqliteEventStore,
+  sqliteUserKeys,
+  verifyCopy,
+} from '@gantry/embedded'
+import { renewLogIdentity } from '@gantry/event-sourcing'
 import { userKeySealer } from '@gantry/identity'
 import { EncryptionKeyMissing, type EncryptionKeys, readSettings } from '@gantry/service-kit'
 import { ENTRIES, openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
@@ -152,7 +160,7 @@ function requireEmpty(dataDir: string, entries: readonly string[]): void {
 /** Another restore that tries to begin can have the lock open for a moment. */
 const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 })
 
-/** Copies the backup beside its place, and verifies the copy. */
+/** Copies the backup beside its place, and verifies the copy. Its log gets an identity of its own. */
 async function stage(order: Order): Promise<void> {
   const { folder, manifest, userKeys, dataDir, settings } = order
   const staging = join(dataDir, RESTORING)
@@ -184,6 +192,8 @@ async function stage(order: Order): Promise<void> {
     throw new CommandFailed(error.message.replace(staging, folder))
   }
   await requireContent(order, join(staging, LOG))
+  const log = sqliteEventStore({ path: join(staging, LOG) })
+  await renewLogIdentity(log).finally(() => log.close())
 }
 
 /** @param from the path of the file that was copied */

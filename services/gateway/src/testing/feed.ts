@@ -8,6 +8,9 @@ import { type EventStreamOptions, eventStream } from '../event-stream.ts'
 import { replaySlots } from '../replay-slots.ts'
 import { grace } from './edge-host.ts'
 
+/** The identity of the log of messages. */
+export const LOG = 'log-1'
+
 /** A message of a service about its event at a position in the log. @param part of several messages about one event */
 export function eventMessage(position: number, fields: Partial<PublicEvent> = {}, part = 1): Message {
   const id = `5b1f1c9e-6d0f-4c58-9a4${part}-${String(position).padStart(12, '0')}`
@@ -17,7 +20,7 @@ export function eventMessage(position: number, fields: Partial<PublicEvent> = {}
     actor: { id: grace.userId, name: 'grace' },
     ...fields,
   }
-  const headers = { [LOG_POSITION]: String(position).padStart(16, '0') }
+  const headers = { 'log-identity': LOG, [LOG_POSITION]: String(position).padStart(16, '0') }
   return { id, subject: subjects.events(data.source, data.type), data: data as unknown as Json, headers }
 }
 
