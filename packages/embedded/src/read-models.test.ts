@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import {
   type Collection,
   type Condition,
@@ -223,6 +224,8 @@ describe('read models in a file', () => {
       const collection = readModels.collection(counters)
       const seen = new Set<number>()
       while (seen.size < 10) {
+        // Lets this process read the output of the writer, which stops when nobody reads it.
+        await setImmediate()
         const { items, total } = await collection.find({ limit: 1_000 })
         expect(total).toBe(items.length)
         const numbers = new Set(items.map(({ doc }) => doc.number))
