@@ -315,6 +315,12 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       const second = start()
       onTestFinished(() => void second.kill('SIGKILL'))
       await eventually(async () => expect(await hasAll()).toBeGreaterThan(before))
+      // It stops at a message of another log, whose positions it cannot compare with those that it has.
+      const ended = once(second, 'close')
+      const headers = { 'log-position': '~', 'log-identity': 'another' }
+      const message = { id: 'restored', subject: 'events.platform.SUBSCRIPTION_CREATED', data: {}, headers }
+      await (await connect('notifier')).bus.publish([message])
+      expect(await ended).toEqual([1, null])
     })
 
     test('can use its own subjects, so the refusals above come from permissions', async () => {
