@@ -112,8 +112,8 @@ export function sameLog(log: string, other = log): string {
   if (log === '' || log === other) return other
   throw new Refusal('log-replaced', {
     detail:
-      'the log of this position was replaced, by a backup or after one was restored: events that you have read may be ' +
-      'missing in the new log; read from= a time, or all events',
+      'after is a position of another event log than that of today, e.g. from before a backup was restored: events that ' +
+      'you have read may be missing in this one; read from= a time, or all events',
   })
 }
 
