@@ -40,7 +40,7 @@ const project = (through = stores.readModels, holder: string = randomUUID()) => 
   const projector = new Projector({
     ...options,
     collections: [places],
-    projections: numbering as OrderedProjection,
+    ordered: numbering as OrderedProjection,
   })
   return stores.started(projector)
 }

@@ -202,10 +202,10 @@ describe('the periods of a stream', () => {
       eventStore,
       readModels,
       collections: [itemPeriods],
-      projections: [projection()],
       holder: 'one',
       log: silent,
     })
+    projector.register(projection())
     stores.started(projector)
     const documents = async () => {
       await reachesHead(projector, stores)

@@ -10,7 +10,6 @@ import {
   type NewEvent,
   Projector,
   type ProjectorOptions,
-  projectionOfEach,
   projectorKey,
   type RecordedEvent,
   requestRetry,
@@ -340,20 +339,6 @@ describe('an event that throws while it is folded', () => {
     ]
     // The projector tries the stream again at its start: until the store refuses the document, the record is gone.
     await eventually(async () => expect(await heldNow()).toMatchObject(quarantined))
-  })
-
-  test('that throws in a projection of single events quarantines its stream for that projector', async () => {
-    await append('list-a', 'ItemAdded', { item: 'v1', amount: 1 }, -1)
-    await append('list-b', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
-    await append('list-c', 'ItemAdded', { item: 'v2', amount: 2 }, -1)
-    const each = projectionOfEach('list', ({ data }) => {
-      const { item, amount } = data as { item: string; amount: number }
-      if (item === 'bad') throw new TypeError('cannot be projected')
-      return [{ collection: items, id: item, doc: { id: item, amount } as { id: string }, revision: 0 }]
-    })
-    await reachedHead(stores.started(projectorOn(stores.readModels, { projections: [each] })))
-    expect(await documents()).toEqual({ v1: 1, v2: 2 })
-    expect(await heldNow()).toMatchObject([{ id: 'list-b', reason: 'TypeError: cannot be projected' }])
   })
 })
 

@@ -125,9 +125,11 @@ class CommandHandler<State, Command extends DomainCommand, Event extends DomainE
   async #execute(id: string, command: Command): Promise<Executed<State, Event>> {
     const { cache, projection } = this.#options
     const tries = new Tries(command.metadata)
+    // An append that was not acknowledged is after this state or not in the log.
+    let unacknowledged = cache.empty
     for (;;) {
       const readAt = performance.now()
-      const earlier = tries.mayHaveAppended ? await this.#earlierTry(id, command) : undefined
+      const earlier = tries.mayHaveAppended ? await this.#earlierTry(id, command, unacknowledged) : undefined
       if (earlier && earlier.facts.length > 0) {
         const { facts, before, events, ...state } = earlier
         await projection?.show(id, { before, state, appended: facts, readAt })
@@ -143,7 +145,9 @@ class CommandHandler<State, Command extends DomainCommand, Event extends DomainE
         return await this.#append(id, command, decision, tries)
       } catch (error) {
         await tries.next(error)
-        if (error instanceof WrongExpectedRevision) cache.forget(id)
+        const isConflict = error instanceof WrongExpectedRevision
+        unacknowledged = isConflict ? cache.empty : decision.base
+        if (isConflict) cache.forget(id)
       }
     }
   }
@@ -207,20 +211,24 @@ class CommandHandler<State, Command extends DomainCommand, Event extends DomainE
   }
 
   /**
-   * The state as read now, and the events that an earlier try of this command appended without being acknowledged;
-   * none when no earlier try did.
+   * The state as read now, and the events that an earlier try of this command appended after `base` without being
+   * acknowledged; none when no earlier try did.
    */
-  async #earlierTry(id: string, { metadata }: Command): Promise<Executed<State, Event> & { before: Before }> {
+  async #earlierTry(
+    id: string,
+    { metadata }: Command,
+    base: StreamState<State>,
+  ): Promise<Executed<State, Event> & { before: Before }> {
     const { cache, category } = this.#options
     const stream = streamName(category, id)
-    const recorded = await cache.read(id)
-    const state = cache.keep(id, cache.fold(cache.empty, recorded))
+    const recorded = await cache.read(id, base.revision + 1)
+    const state = cache.keep(id, cache.fold(base, recorded))
     const first = recorded.findIndex(event => event.id === eventId(stream, metadata, 0))
     if (first === -1) return { ...state, before: state, events: [], facts: [] }
     const own = recorded.slice(first).filter((event, index) => event.id === eventId(stream, metadata, index))
     return {
       ...state,
-      before: recorded[first - 1] ?? cache.empty,
+      before: recorded[first - 1] ?? base,
       events: this.#eventsOf(own),
       facts: own,
     }

@@ -51,12 +51,11 @@ export {
 } from './period-projection.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
-export {
-  type OrderedProjection,
-  type Project,
-  type Projection,
-  type ProjectionTarget,
-  projectionOfEach,
+export type {
+  OrderedProjection,
+  Project,
+  Projection,
+  ProjectionTarget,
 } from './projection.ts'
 export { Projector, type ProjectorOptions, projectorKey } from './projector.ts'
 export { type HeldStream, heldStreams, isRelay, listHeld, relaysOf, requestRetry } from './quarantine.ts'

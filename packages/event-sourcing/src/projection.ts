@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
   upcast,
 } from './event.ts'
-import { StreamQuarantined, type StreamState } from './fold.ts'
+import type { StreamState } from './fold.ts'
 
 /**
  * Computes the documents of an aggregate: a pure function of the folded state and its last events. A document must
@@ -81,25 +81,4 @@ export function writesOf<State, Event extends DomainEvent>(
   const writes = project(id, state, events)
   if (state.unknown) for (const write of writes) write.incomplete = true
   return writes
-}
-
-/** A projection of single events, e.g. the audit log: each event has its own documents. */
-export function projectionOfEach(category: string, project: (event: RecordedEvent) => Write[]): Projection {
-  return {
-    category,
-    knows: () => true,
-    async writes(events) {
-      const writes: Write[] = []
-      for (const event of events) {
-        try {
-          if (event.malformed !== undefined) throw new Error(event.malformed)
-          writes.push(...project(event))
-        } catch (error) {
-          throw new StreamQuarantined(event, error)
-        }
-      }
-      return { writes, unknown: [] }
-    },
-    written() {},
-  }
 }

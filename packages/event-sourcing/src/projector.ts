@@ -37,8 +37,8 @@ export interface ProjectorOptions {
   /** The collections that the projections write to. */
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
   collections: readonly CollectionDefinition<any>[]
-  /** Projections other than those of aggregates, which register themselves; or one in the order of the log. */
-  projections?: readonly Projection[] | OrderedProjection
+  /** A projection in the order of the log, instead of those that register themselves. */
+  ordered?: OrderedProjection
   /** Whether the service is ready before this projector has caught up. */
   background?: boolean
   holder: string
@@ -74,8 +74,7 @@ export class Projector implements Worker, ProjectionTarget {
   #caughtUp = false
 
   constructor(options: ProjectorOptions) {
-    const { name, eventStore, readModels, log, background = false, projections = [] } = options
-    const ordered = 'next' in projections ? projections : undefined
+    const { name, eventStore, readModels, log, background = false, ordered } = options
     const key = projectorKey(options)
     const held = heldStreams(name)
     const collections = [...options.collections, held]
@@ -97,7 +96,6 @@ export class Projector implements Worker, ProjectionTarget {
     }
     this.#requests = new RebuildRequests(this.#models)
     this.#report = new ReadModelReport(this.#models)
-    for (const projection of 'next' in projections ? [] : projections) this.register(projection)
   }
 
   /** Adds a projection before the start. @throws Error when the category already has one */

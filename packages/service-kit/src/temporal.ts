@@ -67,16 +67,8 @@ export function temporal<State, Command extends DomainCommand, Event extends Dom
   { name, collections, ...projection }: TemporalOptions<State, Command, Event>,
 ): Temporal {
   const { eventStore, readModels, now: clock } = dependencies
-  const projections = [new PeriodProjection({ ...projection, eventStore })]
-  const background = true
-  const projector = new Projector({
-    ...dependencies,
-    ...process,
-    name,
-    collections,
-    projections,
-    background,
-  })
+  const projector = new Projector({ ...dependencies, ...process, name, collections, background: true })
+  projector.register(new PeriodProjection({ ...projection, eventStore }))
   const lastChange = async (id: string) =>
     (await eventStore.readLast(streamName(projection.category, id)))?.position ?? START
   const upToDate = async (id?: string) => {

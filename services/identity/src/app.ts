@@ -19,9 +19,8 @@ import { platformTokens } from './authentication/platform-token.ts'
 import { erasureRoutes } from './erasure/erasure.routes.ts'
 import { erasuresOf } from './erasure/erasures.ts'
 import { type EnsureAdministrator, firstAdministrator } from './first-administrator.ts'
-import { locksProjection } from './login/locks.projection.ts'
 import { loginRoutes } from './login/login.routes.ts'
-import { logins } from './login/record-login.ts'
+import { loginsAggregate } from './login/logins.ts'
 import { argon2idPasswords } from './password/password.ts'
 import { type IdentityDependencies, personalData } from './personal-data/personal-data.ts'
 import { personalFields } from './personal-data/sealed-change.ts'
@@ -77,16 +76,16 @@ export function identityService(
     ...inClearText,
     ...process,
     name: 'identity.projector',
-    projections: [locksProjection],
     collections: [users, tokens, locks, erasedUsers],
   })
   const user = userAggregate(inClearText, projector)
   const token = tokenAggregate(inClearText, projector)
+  const logins = loginsAggregate(inClearText, projector)
+  const lastLogin = async (id: string) => (await logins.load(id)).state
   const keys = keysOf('login', inClearText, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
   const rotation = rotationOf('login', { keys, periodMs: ROTATION_MS, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
-  const loginsByUser = logins({ eventStore, readModels, user })
   const tokensOfLogins = loginTokens({ keys, now, newId })
   const authenticate = authenticator({
     user,
@@ -114,10 +113,10 @@ export function identityService(
     routes(app, admit) {
       const route = router(app, admit, inClearText, 'identity')
       const changing = { changeUser, ...views, passwords }
-      loginRoutes(route, { ...changing, user, logins: loginsByUser, loginTokens: tokensOfLogins })
+      loginRoutes(route, { ...changing, user, logins, loginTokens: tokensOfLogins })
       sessionRoutes(route, { user, token })
       tokenRoutes(route, { changeToken, ...views })
-      userRoutes(route, { ...changing, lastLogin: loginsByUser.last, now })
+      userRoutes(route, { ...changing, lastLogin, now })
       erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
       auditRoutes(route, { readModels, recordsOf: auditRecords(shown), upToDate: audit.upToDate })
       proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })

@@ -42,7 +42,7 @@ export function auditor(dependencies: Instrumented, metadata: (actor?: string) =
     ...dependencies,
     ...process,
     name: 'identity.audit',
-    projections: auditProjection(foreignEvents(process)) as OrderedProjection,
+    ordered: auditProjection(foreignEvents(process)) as OrderedProjection,
     collections: AUDIT_COLLECTIONS,
     background: true,
   })

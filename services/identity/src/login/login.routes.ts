@@ -7,8 +7,7 @@ import type { Passwords } from '../password/password.ts'
 import type { UserAggregate } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
 import type { ChangeUser } from '../user/user.routes.ts'
-import { wrongCredentials } from './logins.ts'
-import type { Logins } from './record-login.ts'
+import { type LogIn, type Logins, wrongCredentials } from './logins.ts'
 
 export interface LoginRoutes {
   changeUser: ChangeUser
@@ -43,20 +42,24 @@ export function loginRoutes(
       address: request.ip,
       name: username,
     })
+    const pause = setTimeout(MIN_REFUSAL_MS)
+    // The user is read again: the password may have changed during the check. The logins that are read are cached for the command.
+    const [known] = await Promise.all([user.load(id), logins.load(id)])
     const actor = correct ? { id, name: id } : metadata.actor
-    const command = {
-      type: 'LogIn' as const,
+    const command: LogIn = {
+      type: 'LogIn',
       metadata: { ...metadata, actor },
+      user: known,
       username,
       checkedAgainst,
       correct,
     }
-    const pause = setTimeout(MIN_REFUSAL_MS)
     const refused = async (reason: unknown) => {
       await pause
       throw reason
     }
-    const { state: loggedIn } = await logins.record(id, command).catch(refused)
+    await logins.execute(id, command).catch(refused)
+    const { state: loggedIn } = known
     if (!correct || loggedIn.status !== 'Live') return refused(wrongCredentials())
     const token = await loginTokens.issue({ userId: id, generation: loggedIn.generation })
     return {
@@ -68,7 +71,7 @@ export function loginRoutes(
 
   route(logout, async ({ principal, metadata }) => {
     const { userId, kind } = principal
-    const last = kind === 'login' ? undefined : await logins.last(userId, metadata.now)
+    const last = kind === 'login' ? undefined : (await logins.load(userId)).state
     await changeUser(userId, { type: 'LogOut', metadata, ...(last && { last }) })
     return { status: 204 }
   })

@@ -39,7 +39,7 @@ test('a login answers with a token in a header that is not cached, and is record
     credentialId: expect.any(String),
     expiresAt: identity.now().getTime() + 60 * MINUTE,
   })
-  expect(await logged(`logins-${id}-2026-11`)).toMatchObject([
+  expect(await logged(`logins-${id}`)).toMatchObject([
     { type: 'LoginFailed', metadata: { actor: { id: null } } },
     { type: 'UserLoggedIn', metadata: { actor: { id, name: id } } },
   ])

@@ -163,18 +163,18 @@ describe('unlocking', () => {
   })
   test('lifts a lock and resets the count of wrong passwords', () => {
     given(created())
-      .when(unlock({ ...noLogins, lockedUntil: LATER, userRevision: 0 }))
+      .when(unlock({ ...noLogins, lock: { lockedUntil: LATER, userRevision: 0 } }))
       .then(unlockedFrom(LATER))
     given(created())
       .when(unlock({ ...noLogins, failed: 1, userRevision: 0 }))
       .then(unlockedFrom(null))
     given(created()).when(unlock(noLogins)).then()
     given(created())
-      .when(unlock({ ...noLogins, lockedUntil: NOW, userRevision: 0 }))
+      .when(unlock({ ...noLogins, lock: { lockedUntil: NOW, userRevision: 0 } }))
       .then()
   })
   test('changes nothing when the user was unlocked after the last login event', () => {
-    const last = { ...noLogins, failed: 3, lockedUntil: LATER, userRevision: 0 }
+    const last = { ...noLogins, failed: 3, userRevision: 0, lock: { lockedUntil: LATER, userRevision: 0 } }
     given(created(), unlockedFrom(LATER)).when(unlock(last)).then()
   })
 })

@@ -180,7 +180,7 @@ function decideWithoutUser(command: UserCommand): UserEvent[] {
   }
 }
 
-function unlocked({ failed, lockedUntil }: LoginState, now: string): UserEvent[] {
+function unlocked({ failed, lockedUntil }: ReturnType<typeof loginsOf>, now: string): UserEvent[] {
   const lifted = lockOf({ lockedUntil }, now)
   if (failed === 0 && !lifted) return []
   return [{ type: 'UserUnlocked', data: { at: now, lockedUntil: lifted } }]

@@ -1,6 +1,7 @@
 import type { UserRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
+import { type Lock, unliftedLock } from './login-state.ts'
 import { lockOf, type UserEvent, type UserState } from './user.ts'
 
 export interface UserDocument extends Omit<UserRecord, 'lockedUntil'> {
@@ -36,13 +37,10 @@ export const erasedUsers = defineCollection<ErasedUserDocument>({
   fields: {},
 })
 
-/** The last lock of a user. See login/locks.projection.ts. */
-export interface LockDocument {
+/** The last lock of a user. A later event in the user's stream may have lifted it. */
+export interface LockDocument extends Lock {
   /** Id of the user. */
   id: string
-  lockedUntil: string
-  /** Revision of the user's stream that the lock takes into account. A later event in that stream may have lifted it. */
-  userRevision: number
 }
 
 export const locks = defineCollection<LockDocument>({ name: 'identity.locks', version: 1, fields: {} })
@@ -70,5 +68,6 @@ export function userRecord(
   lock: LockDocument | undefined,
   now: string,
 ): UserRecord {
-  return { ...record, lockedUntil: lock && lock.userRevision >= unlockedRevision ? lockOf(lock, now) : null }
+  const unlifted = unliftedLock({ unlockedRevision }, lock)
+  return { ...record, lockedUntil: unlifted && lockOf(unlifted, now) }
 }

@@ -25,7 +25,7 @@ export interface UserRoutes {
   users: Collection<UserDocument>
   locks: Collection<LockDocument>
   /** State after the last event of the user's logins. */
-  lastLogin(id: string, now: string): Promise<LoginState>
+  lastLogin(id: string): Promise<LoginState>
   passwords: Passwords
   now(): Date
 }
@@ -80,7 +80,7 @@ export function userRoutes(
   })
 
   route(unlockUser, async ({ params, metadata, principal }) => {
-    const last = await lastLogin(params.user_id, metadata.now)
+    const last = await lastLogin(params.user_id)
     await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal, last })
     return { status: 200, ...(await current(params.user_id)) }
   })
