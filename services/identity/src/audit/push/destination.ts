@@ -2,7 +2,7 @@ import { contentOf, type S3Settings, s3Bucket, s3Location } from '@gantry/s3'
 
 /** A part of the audit log, as it is pushed. */
 export interface PushedObject {
-  /** First and last position in the log, e.g. 0000000000000012-0000000000000340. The same for every try. */
+  /** First and last position in the log and the time of the first try. The same for every try. */
   name: string
   body: Buffer
 }

@@ -160,7 +160,9 @@ function recording(put: (object: PushedObject) => void = () => {}) {
     },
     close() {},
   }
-  return { destination, objects, names: () => objects.map(([name]) => name) }
+  /** First and last position of each object. */
+  const names = () => objects.map(([name]) => name?.replace(/-\d+T\d+Z$/, ''))
+  return { destination, objects, names }
 }
 
 test('all records are pushed in consecutive objects, then new ones at each interval', async () => {
@@ -178,7 +180,7 @@ test('all records are pushed in consecutive objects, then new ones at each inter
 
 test('a push whose answer is lost is repeated with the same name and content, also by another replica', async () => {
   const failures = ['timeout', 'timeout']
-  const { destination, objects } = recording(() => {
+  const { destination, objects, names } = recording(() => {
     const failure = failures.pop()
     if (failure) throw new Error(failure)
   })
@@ -192,9 +194,21 @@ test('a push whose answer is lost is repeated with the same name and content, al
   start(3_600_000)
   await vi.waitFor(() => expect(objects).toHaveLength(4))
   expect(objects.slice(0, 3)).toEqual([objects[0], objects[0], objects[0]])
-  expect(objects.map(([name]) => name).slice(2)).toEqual(['p1-p2', 'p3-p4'])
+  expect(names().slice(2)).toEqual(['p1-p2', 'p3-p4'])
   expect(lines).toContainEqual(expect.objectContaining({ reason: 'timeout', destination: 'a destination' }))
   expect(await metrics.metrics()).toContain('gantry_audit_push_failures_total 1')
+})
+
+test('a part of a restored log has another name than one of the former log at the same positions', async () => {
+  const { destination, objects, names } = recording()
+  for (const length of [1, 2]) {
+    const { add, start } = pushes(destination)
+    add(1)
+    start(3_600_000)
+    await vi.waitFor(() => expect(objects).toHaveLength(length))
+  }
+  expect(names()).toEqual(['p1-p1', 'p1-p1'])
+  expect(objects[0]?.[0]).not.toBe(objects[1]?.[0])
 })
 
 test('records that are not projected yet are pushed soon after they are, and not at the next interval', async () => {

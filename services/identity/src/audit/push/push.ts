@@ -96,7 +96,9 @@ async function pushRest(
       continue
     }
     const body = await source.export(running, new Date(running.begunAt))
-    const name = `${running.first.position}-${running.last.position}`
+    // A restored log has other records at the same positions, which must not be taken for those that were sent.
+    const begunAt = running.begunAt.replace(/[-:.]/g, '')
+    const name = `${running.first.position}-${running.last.position}-${begunAt}`
     confirm()
     await destination.put({ name, body }, signal)
     const { number } = running.last
