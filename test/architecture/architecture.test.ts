@@ -6,7 +6,6 @@ import { unfrozenCategories } from './src/frozen-streams.ts'
 import { emptyNames, isRefusedByWindows } from './src/names.ts'
 import { privatePlaces } from './src/private-places.ts'
 import { type ProjectFile, projectFiles, projectPaths } from './src/project-files.ts'
-import { settingsListed, settingsRead } from './src/settings.ts'
 
 const project = projectFiles()
 const file = (path: string, ...lines: string[]): ProjectFile => ({ path, text: lines.join('\n') })
@@ -75,26 +74,6 @@ describe('only entry points read the environment', () => {
     expect(environmentReaders(file('services/catalog/src/app.ts', '/** Not from process.env. */'))).toEqual(
       [],
     )
-  })
-})
-
-describe('the list of all settings equals the settings that programs read', () => {
-  test('in this project', () => expect(settingsListed(project)).toEqual(settingsRead(project)))
-
-  test('from a schema or directly', () => {
-    expect(
-      settingsRead([
-        file(
-          'services/a/src/settings.ts',
-          'z.object({',
-          '  PORT: whole(0, 1),',
-          '  // OTHER: z.string(),',
-          '})',
-        ),
-        file('packages/b/src/main.ts', "const { URL_OF_B, PORT: port = '1' } = process.env"),
-        file('services/a/src/app.ts', '  OTHER: 1'),
-      ]),
-    ).toEqual(['PORT', 'URL_OF_B'])
   })
 })
 

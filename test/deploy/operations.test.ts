@@ -4,25 +4,8 @@ import { join } from 'node:path'
 import { derivedPrincipalKey, parseEncryptionKeys } from '@gantry/service-kit'
 import { expect, test } from 'vitest'
 import { ROOT, textOf } from './src/files.ts'
-import { PROCESSES, SETTINGS } from './src/settings.ts'
 
 const manual = textOf('docs/operations.md')
-
-/** The settings in the first column of the tables of the manual. */
-const explained = new Set(
-  [...manual.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name]) => name),
-  ),
-)
-
-test.each(PROCESSES)('the manual explains every setting of %s', name => {
-  expect(Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !explained.has(setting))).toEqual([])
-})
-
-test('the manual explains only settings that exist', () => {
-  const known = new Set(Object.values(SETTINGS).flatMap(({ shape }) => Object.keys(shape)))
-  expect([...explained].filter(name => !known.has(name ?? '') && name !== 'ENCRYPTION_KEY')).toEqual([])
-})
 
 test('the command in the manual prints the key that processes derive', () => {
   const [, program = ''] = /node -e '\n(.*?hkdfSync.*?)'\n/s.exec(manual) ?? []

@@ -16,6 +16,7 @@ export {
   busSettings,
   keySettings,
   type ProcessSettings,
+  principalKeySetting,
   processSettings,
   type StoreSettings,
   serverSettings,

@@ -18,88 +18,133 @@ const storeUrl = (schemes: readonly string[], example: string) =>
     error: `must be such as ${example}, or sqlite:PATH`,
   })
 
+/** A setting whose value must not be in a file that others may read, as the chart of Kubernetes has. */
+const secret = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
+  schema.meta({ description, secret: true })
+
 const pem = z.string().refine(text => text.includes('-----BEGIN '), { error: 'must be PEM: -----BEGIN …' })
 
 /** Address of the bus, and credentials for it. */
 export const busSettings = z.object({
   MESSAGING_URL: z
     .string({ error: 'must be set: nats://host:4222' })
-    .pipe(storeUrl(['nats://', 'tls://'], 'nats://host:4222')),
-  /** Credentials for NATS, unless MESSAGING_URL has them: a user, the text of a .creds file, or the seed of an nkey. */
-  NATS_USER: z.string().optional(),
-  NATS_PASSWORD: z.string().optional(),
-  NATS_CREDENTIALS: z.string().optional(),
-  /** Certificate of the authority that signed the certificate of NATS, unless it is a public one. */
-  NATS_CA: pem.optional(),
-  /** Client certificate, for a NATS server that requires one. */
-  NATS_CERT: pem.optional(),
-  NATS_KEY: pem.optional(),
+    .pipe(storeUrl(['nats://', 'tls://'], 'nats://host:4222'))
+    .describe('URL of NATS, `nats://host:4222` or `tls://…`; several are separated by commas.'),
+  NATS_USER: secret(z.string().optional(), 'The user on NATS, unless it is in `MESSAGING_URL`.'),
+  NATS_PASSWORD: secret(z.string().optional(), 'The password of the user.'),
+  NATS_CREDENTIALS: secret(
+    z.string().optional(),
+    'Instead of a user: the text of a `.creds` file, or the seed of an nkey.',
+  ),
+  NATS_CA: secret(
+    pem.optional(),
+    'PEM of the authority that signed the certificate of NATS, unless it is a public one.',
+  ),
+  NATS_CERT: secret(pem.optional(), 'PEM of the client certificate, for a NATS server that requires one.'),
+  NATS_KEY: secret(pem.optional(), 'PEM of its key.'),
 })
 export type BusSettings = z.infer<typeof busSettings>
 
 /** The settings of the server of every process. */
 export const serverSettings = tracingSettings.extend({
-  PORT: port.default(8080),
-  HOST: z.string().default('0.0.0.0'),
-  /** Path prefix of all routes. Must be the same for all processes. */
-  BASE_PATH: basePath.default(''),
-  /** Maximum bytes of request bodies in memory. */
+  PORT: port.prefault('8080').describe('Port for operations and `/health/*`.'),
+  HOST: z.string().default('0.0.0.0').describe('Address of all ports.'),
+  BASE_PATH: basePath
+    .prefault('')
+    .describe('Prefix of every path, including health checks; the same in all processes.'),
   BODY_MEMORY: bodyMemory,
-  /** Time to complete requests and work in progress, from the closing of the listener. */
   SHUTDOWN_TIMEOUT: shutdownTimeout,
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Level of the log, which is JSON lines on stdout.'),
 })
 export type ServerSettings = z.infer<typeof serverSettings>
 
 /** The settings of every process of an installation of several processes. */
 export const processSettings = serverSettings.extend({
   ...busSettings.shape,
-  /** Delay between failing readiness and closing the listener, so that load balancers stop routing first. */
-  SHUTDOWN_DELAY: duration.refine(ms => ms <= 3_600_000, { error: 'must be at most 1h' }).default(2_000),
+  SHUTDOWN_DELAY: duration
+    .refine(ms => ms <= 3_600_000, { error: 'must be at most 1h' })
+    .prefault('2s')
+    .describe(
+      'How long a process that was sent SIGTERM still answers requests while it reports that it is not ready, so that ' +
+        'load balancers stop routing first, at most 1h.',
+    ),
 })
 export type ProcessSettings = z.infer<typeof processSettings>
 
+/** PRINCIPAL_KEY, of the gateway and of the services. */
+export const principalKeySetting = key()
+  .optional()
+  .meta({
+    description:
+      'Key of 32 bytes in base64 or hexadecimal, the same in all processes. With it the gateway signs the caller and the ' +
+      'operation of each request that it forwards. A gateway that has this key needs no `ENCRYPTION_KEY`, and should have ' +
+      'none.',
+    shown: 'derived from the first key of `ENCRYPTION_KEY`',
+  })
+
 /** The keys of the services. */
 export const keySettings = z.object({
-  /** The first key encrypts secrets and, unless PRINCIPAL_KEY is set, signs principals. Must be the same for all services. */
-  ENCRYPTION_KEY: encryptionKeys('must be set, and be the same for all services: openssl rand -base64 32'),
-  /** Key that a gateway without ENCRYPTION_KEY signs principals with. */
-  PRINCIPAL_KEY: key().optional(),
+  ENCRYPTION_KEY: encryptionKeys(
+    'must be set, and be the same for all services: openssl rand -base64 32',
+  ).describe(
+    'Key of 32 bytes in base64 or hexadecimal; the same in all services. Or several keys `ID:KEY`, separated by commas: ' +
+      'the first encrypts, all decrypt. A key without an id has the id `0`.',
+  ),
+  PRINCIPAL_KEY: principalKeySetting,
 })
 
 /** The settings of the stores of a service. */
 export const storeSettings = z.object({
-  /** The log. */
   EVENT_STORE_URL: z
     .string({ error: 'must be set: esdb://host:2113' })
-    .pipe(storeUrl(['esdb://', 'esdb+discover://'], 'esdb://host:2113')),
-  /** Read models and leases. */
+    .pipe(storeUrl(['esdb://', 'esdb+discover://'], 'esdb://host:2113'))
+    .describe('URL of EventStoreDB, `esdb://host:2113`; without TLS `?tls=false`.'),
   READ_MODEL_URL: z
     .string({ error: 'must be set: mongodb://host:27017/gantry' })
-    .pipe(storeUrl(['mongodb://', 'mongodb+srv://'], 'mongodb://host:27017/gantry')),
-  /** The keys of users. Default: the file user-keys.db beside, or the database with the suffix -user-keys of READ_MODEL_URL. */
-  USER_KEY_URL: storeUrl(
-    ['mongodb://', 'mongodb+srv://'],
-    'mongodb://host:27017/gantry-user-keys',
-  ).optional(),
-  /** The bytes of images. Default: GridFS in the database of READ_MODEL_URL. */
+    .pipe(storeUrl(['mongodb://', 'mongodb+srv://'], 'mongodb://host:27017/gantry'))
+    .describe('URL of MongoDB with the database, `mongodb://host:27017/gantry`.'),
+  // In a file: user-keys.db beside that of READ_MODEL_URL.
+  USER_KEY_URL: storeUrl(['mongodb://', 'mongodb+srv://'], 'mongodb://host:27017/gantry-user-keys')
+    .optional()
+    .meta({
+      description: 'Store of the [keys of users](#keys-of-users), for identity only: another MongoDB.',
+      shown: 'the database of `READ_MODEL_URL` with the suffix `-user-keys`',
+      secret: true,
+    }),
   BLOB_URL: z
     .string()
     .refine(url => /^(file:|mongodb(\+srv)?:\/\/)./.test(url) || s3Location(url) !== undefined, {
       error:
         'must be such as mongodb://host:27017/gantry, s3://bucket/prefix without credentials, or file:FOLDER',
     })
-    .optional(),
+    .optional()
+    .meta({
+      description:
+        'Store of images, for media only: another MongoDB, `s3://bucket/prefix` ([Images in S3](#images-in-s3)), or ' +
+        '`file:FOLDER` that all replicas share.',
+      shown: 'GridFS in `READ_MODEL_URL`',
+      secret: true,
+    }),
 })
 export type StoreSettings = z.infer<typeof storeSettings>
 
 /** Settings of internal requests between processes. */
 const peerSettings = z.object({
-  /** Port for /metrics and for internal requests of other services and of the gateway. */
-  INTERNAL_PORT: port.default(8081),
-  /** URLs of other services. Requests to services without URLs use the bus, and fail while it is unavailable. */
-  CATALOG_URL: origins.optional(),
-  MEDIA_URL: origins.optional(),
+  INTERNAL_PORT: port
+    .prefault('8081')
+    .describe(
+      'Port for `/metrics` and for internal requests of the gateway and other services; must differ from `PORT`.',
+    ),
+  // Requests to services without URLs use the bus, and fail while it is unavailable.
+  CATALOG_URL: origins
+    .optional()
+    .describe(
+      'URLs of catalog, required by the gateway: see [how replicas are found](#how-replicas-are-found).',
+    ),
+  MEDIA_URL: origins.optional().describe('URLs of media, required by the gateway.'),
 })
 
 /** The settings that all services have in common. */

@@ -1,14 +1,20 @@
 import { z } from 'zod'
 
+const secret = (description: string) => z.string().optional().meta({ description, secret: true })
+
 /** How a bucket is reached: the variables of the AWS SDK, as settings, which can also be in files. */
 export const s3Settings = z.object({
-  /** Address of an S3 store other than that of AWS. */
-  AWS_ENDPOINT_URL_S3: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  AWS_REGION: z.string().optional(),
-  /** Without a key the AWS SDK looks for a role, e.g. of the pod or of the machine. */
-  AWS_ACCESS_KEY_ID: z.string().optional(),
-  AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AWS_SESSION_TOKEN: z.string().optional(),
+  AWS_ENDPOINT_URL_S3: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe('Address of an S3 store other than that of AWS.'),
+  AWS_REGION: z.string().optional().describe('Region of the bucket.'),
+  AWS_ACCESS_KEY_ID: secret(
+    'Credentials for S3. Without a key, the AWS SDK looks for a role, e.g. of the pod (IRSA); half of a key is refused at the ' +
+      'start.',
+  ),
+  AWS_SECRET_ACCESS_KEY: secret('The secret of this key.'),
+  AWS_SESSION_TOKEN: secret('The session of this key, if it is temporary.'),
 })
 export type S3Settings = z.infer<typeof s3Settings>
 

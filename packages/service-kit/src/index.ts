@@ -77,6 +77,7 @@ export {
 } from './server.ts'
 export type { Admit, Dependencies, Service, ServiceProcess } from './service.ts'
 export { type Responders, serviceFrom } from './service-parts.ts'
+export { misspelledSettings } from './setting-names.ts'
 export {
   basePath,
   bodyMemory,

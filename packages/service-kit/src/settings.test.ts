@@ -63,10 +63,10 @@ test('refuses settings that contradict each other, and reports a wrong value bef
   expect(read({ METRICS_PORT: '8080', TIMEOUT: '5' })).toThrow(/^TIMEOUT: must be a duration[^\n]*$/)
 })
 
-test('refuses a name that differs by one letter from a setting of any process, and ignores other unknown names', () => {
-  const read = () => readSettings(schema, { PROT: '8081', MESSAGING_ULR: 'x', GATEWAY_SERVICE_HOST: 'x' })
+test('refuses a name that differs by one letter from a setting of the process, and ignores other unknown names', () => {
+  const read = () => readSettings(schema, { PROT: '8081', TIMEUOT: 'x', GATEWAY_SERVICE_HOST: 'x' })
   expect(read).toThrow(SettingsRefused)
-  expect(read).toThrow(/^PROT: is not a setting; did you mean PORT\?\nMESSAGING_ULR: .* MESSAGING_URL\?$/)
+  expect(read).toThrow(/^PROT: is not a setting; did you mean PORT\?\nTIMEUOT: .* TIMEOUT\?$/)
 })
 
 describe('a setting from a file', () => {
@@ -124,8 +124,6 @@ describe('BODY_MEMORY', () => {
     expect(read('2GiB')).toEqual({ BODY_MEMORY: 2 * GIBIBYTE })
     expect(read('65536KiB')).toEqual({ BODY_MEMORY: 64 * 1_048_576 })
     for (const wrong of ['31MiB', '128', '64Mi', '64 MiB', '-1GiB', '1e3MiB', '1.5GiB'])
-      expect(() => read(wrong)).toThrow(
-        /BODY_MEMORY: must be a size such as 64MiB or 1GiB, of at least 32MiB/,
-      )
+      expect(() => read(wrong)).toThrow(/BODY_MEMORY: must be (a size such as 64MiB|at least 32MiB)/)
   })
 })

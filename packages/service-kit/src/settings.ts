@@ -5,10 +5,13 @@ import { duration } from './durations.ts'
 import { settingConflicts } from './setting-conflicts.ts'
 import { misspelledSettings } from './setting-names.ts'
 
-/** SHUTDOWN_TIMEOUT: maximum time to complete requests and work in progress. Default: 25s. */
+/** SHUTDOWN_TIMEOUT. */
 export const shutdownTimeout = duration
   .refine(ms => ms >= 1_000 && ms <= 3_600_000, { error: 'must be from 1s to 1h' })
-  .default(25_000)
+  .prefault('25s')
+  .describe(
+    'How long a process that stops then completes the requests and the work in progress, from 1s to 1h.',
+  )
 
 /** A whole number from `min` to `max`. */
 export const whole = (min: number, max: number) =>
@@ -32,16 +35,13 @@ const SIZES = { KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const
 
 /** A size such as 512KiB, 64MiB or 1GiB, of at least `min` bytes. @returns bytes */
 const size = (min: number) =>
-  z.string().transform((value, context) => {
-    const [, amount, unit] = /^(\d{1,6})(KiB|MiB|GiB)$/.exec(value.trim()) ?? []
-    const bytes = Number(amount) * SIZES[unit as keyof typeof SIZES]
-    if (bytes >= min) return bytes
-    context.addIssue({
-      code: 'custom',
-      message: `must be a size such as 64MiB or 1GiB, of at least ${min / SIZES.MiB}MiB, not "${value}"`,
+  z
+    .string()
+    .regex(/^\d{1,6}(KiB|MiB|GiB)$/, {
+      error: ({ input }) => `must be a size such as 64MiB or 1GiB, not "${input}"`,
     })
-    return z.NEVER
-  })
+    .transform(value => Number.parseInt(value, 10) * SIZES[value.slice(-3) as keyof typeof SIZES])
+    .refine(bytes => bytes >= min, { error: `must be at least ${min / SIZES.MiB}MiB` })
 
 const LEAST_BODY_MEMORY = 32 * SIZES.MiB
 const USUAL_BODY_MEMORY = 256 * SIZES.MiB
@@ -57,15 +57,20 @@ export function ownBodyMemory(constrained: number, machine: number): number {
 }
 
 /** BODY_MEMORY. One caller may use a quarter of it: with the minimum this is enough to check the largest SVG (5 MiB). */
-export const bodyMemory = size(LEAST_BODY_MEMORY).default(() =>
-  ownBodyMemory(process.constrainedMemory(), totalmem()),
-)
+export const bodyMemory = size(LEAST_BODY_MEMORY)
+  .default(() => ownBodyMemory(process.constrainedMemory(), totalmem()))
+  .meta({
+    description:
+      'Maximum bytes of request bodies in memory at once, at least `32MiB`; one caller may use a quarter of it. See ' +
+      '[Memory for request bodies](#memory-for-request-bodies).',
+    shown: 'a quarter of the memory limit of the container, without one 256MiB',
+  })
 
 /** The path prefix of all routes: empty, or e.g. /gantry. */
 export const basePath = z
   .string()
+  .regex(/^(\/[A-Za-z0-9_.~-]+)*\/*$/, { error: 'must be a path such as /gantry' })
   .transform(value => value.replace(/\/+$/, ''))
-  .refine(value => value === '' || /^(\/[\w.~-]+)+$/.test(value), { error: 'must be a path such as /gantry' })
 
 /** The address of the service as its clients reach it, with its path. A slash at its end is dropped. */
 export const publicUrl = z
@@ -114,7 +119,7 @@ export function readSettings<Schema extends z.ZodObject>(
   environment: NodeJS.ProcessEnv,
 ): z.infer<Schema> {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const troubles = misspelledSettings(environment)
+  const troubles = misspelledSettings(environment, Object.keys(schema.shape))
   for (const name of Object.keys(schema.shape)) {
     const path = given[`${name}_FILE`]
     if (path === undefined) continue

@@ -39,28 +39,45 @@ const isHeader = ([name, value]: [string, string]) => /^[\w-]+$/.test(name) && /
 
 /** The settings of tracing: variables of OpenTelemetry's specification. */
 export const tracingSettings = z.object({
-  /** Base URL of a collector. Spans are posted to its path v1/traces. Without it, nothing is recorded. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .string()
     .refine(isCollector, { error: 'must be a URL without credentials, such as http://collector:4318' })
-    .optional(),
-  /** Headers of requests to the collector, e.g. `authorization=Bearer%20TOKEN`. */
+    .optional()
+    .describe(
+      'URL of a collector of OpenTelemetry, such as `http://collector:4318`, which gets the [traces](#traces) at its path ' +
+        '`v1/traces`. Without it, nothing is recorded.',
+    ),
   OTEL_EXPORTER_OTLP_HEADERS: pairs
     .refine(headers => Object.entries(headers).every(isHeader), {
       error: 'must have names and values of HTTP headers',
     })
-    .default({}),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf', 'http/json']).default('http/protobuf'),
-  OTEL_TRACES_SAMPLER: z.enum(SAMPLERS).default('parentbased_always_on'),
-  /** The share of traces that the samplers with `traceidratio` take. */
+    .default({})
+    .meta({
+      description: 'Headers of the requests to it, e.g. `authorization=Bearer%20TOKEN`: a secret.',
+      secret: true,
+    }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .enum(['http/protobuf', 'http/json'])
+    .default('http/protobuf')
+    .describe('Or `http/json`. gRPC is not supported.'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLERS)
+    .default('parentbased_always_on')
+    .describe(
+      'Which traces are recorded: `always_on`, `always_off`, `traceidratio`, or one of them with `parentbased_`.',
+    ),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
-    .refine(text => /^(0|1|[01]?\.\d+)$/.test(text) && Number(text) <= 1, {
-      error: 'must be a number from 0 to 1',
-    })
+    .regex(/^(0|1|1\.0+|0?\.\d+)$/, { error: 'must be a number from 0 to 1' })
     .transform(Number)
-    .optional(),
-  OTEL_SERVICE_NAME: z.string().max(200).optional(),
-  OTEL_RESOURCE_ATTRIBUTES: pairs.default({}),
+    .optional()
+    .describe('The share of traces that the samplers with `traceidratio` take, from 0 to 1.'),
+  OTEL_SERVICE_NAME: z.string().max(200).optional().meta({
+    description: 'The attribute `service.name` of a process.',
+    shown: '`gantry-catalog`, `gantry-gateway`, …',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: pairs
+    .default({})
+    .describe('Further attributes of a process, e.g. `deployment.environment.name=production`.'),
 })
 export type TracingSettings = z.infer<typeof tracingSettings>

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net'
-import { processSettings } from '@gantry/hosting'
+import { principalKeySetting, processSettings } from '@gantry/hosting'
 import {
   derivedPrincipalKey,
   type EncryptionKeys,
   encryptionKeys,
-  key,
   list,
   origins,
   port,
@@ -34,26 +33,43 @@ const proxies = z
 
 /** The settings of the gateway in the environment. */
 export const gatewaySettings = z.object({
-  /** Requests per minute of each principal, and of each address without a principal; 0 for no limit. */
-  RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(0),
-  /** Logins per minute from each address; 0 for no limit. */
-  LOGIN_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(20),
-  /** Web origins whose pages may call the service, e.g. https://portal.example.com; `*` for all. */
+  RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000)
+    .prefault('0')
+    .describe(
+      'Maximum requests of one principal, or of one address without a principal, per minute in all gateways together; 0 for ' +
+        'no limit.',
+    ),
+  LOGIN_LIMIT_PER_MINUTE: whole(0, 10_000_000)
+    .prefault('20')
+    .describe('Maximum logins from one address per minute in all gateways together; 0 for no limit.'),
   CORS_ORIGINS: z
     .string()
     .transform(list)
     .refine(origins => origins.every(origin => origin === '*' || isOrigin(origin)), {
       error: 'must be origins such as https://portal.example.com, separated by commas, or *',
     })
-    .default([]),
-  /** The proxies whose X-Forwarded-For is trusted, e.g. 10.0.0.0/8. */
-  TRUST_PROXY: proxies.default(false),
-  /** Port of /metrics. Default: PORT. */
-  METRICS_PORT: port.optional(),
-  /** Concurrent connections in total, of which one address that is not in TRUST_PROXY has at most half; 0 for no limit. */
-  MAX_CONNECTIONS: whole(0, 10_000_000).default(10_000),
-  /** The address of the service for its clients, for links to the schemas of events. Default: no links. */
-  PUBLIC_URL: publicUrl.optional(),
+    .default([])
+    .describe('Web origins whose pages may call the API, separated by commas; `*` for all.'),
+  TRUST_PROXY: proxies
+    .prefault('false')
+    .describe(
+      'Networks of the proxies in front of the gateway, whose `X-Forwarded-For` is trusted, e.g. `10.0.0.0/8`.',
+    ),
+  METRICS_PORT: port.optional().meta({
+    description: 'Port for `/metrics`, which is then at this port only; must differ from `PORT`.',
+    shown: 'none: at `PORT`',
+  }),
+  MAX_CONNECTIONS: whole(0, 10_000_000)
+    .prefault('10000')
+    .describe(
+      'Maximum open connections in total, of which one address that is not in `TRUST_PROXY` has at most half; 0 for no limit.',
+    ),
+  PUBLIC_URL: publicUrl
+    .optional()
+    .describe(
+      'Address of the service for its clients, with its path, e.g. https://gantry.example.com/manage; the same in gateway and ' +
+        'notifier. CloudEvents link to their schemas there; without it they have no `dataschema`.',
+    ),
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>
 
@@ -75,15 +91,14 @@ export const metricsServer = ({ METRICS_PORT: port }: GatewaySettings) =>
 
 /** The URLs of the services, when they run as separate processes. */
 const upstreamSettings = z.object({
-  CATALOG_URL: origins,
-  IDENTITY_URL: origins,
-  MEDIA_URL: origins,
-  NOTIFIER_URL: origins,
+  CATALOG_URL: origins.describe('URLs of catalog: see [how replicas are found](#how-replicas-are-found).'),
+  IDENTITY_URL: origins.describe('URLs of identity.'),
+  MEDIA_URL: origins.describe('URLs of media.'),
+  NOTIFIER_URL: origins.describe('URLs of notifier.'),
 })
 
 const principalKeySettings = z.object({
-  /** Signs the principals that the gateway passes to services. Default: derived from the first key of ENCRYPTION_KEY. */
-  PRINCIPAL_KEY: key().optional(),
+  PRINCIPAL_KEY: principalKeySetting,
   ENCRYPTION_KEY: encryptionKeys().optional(),
 })
 

@@ -5,7 +5,7 @@ import { duration } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const { username, password } = UserUpdate.shape
-const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
 
 /** A public key as PEM, in which line breaks may be written as \n, or as JWK. */
 const publicKey = z.string().transform((text, context): KeyObject => {
@@ -35,31 +35,52 @@ const pushUrl = z.string().transform((text, context): URL => {
 
 /** Settings that identity reads from the environment. */
 export const identitySettings = z.object({
-  /** Username of the administrator that the first start creates. */
-  GANTRY_ADMIN_USERNAME: username.default('admin'),
+  GANTRY_ADMIN_USERNAME: username
+    .prefault('admin')
+    .describe('User name of the administrator that the first start creates.'),
   GANTRY_ADMIN_PASSWORD: z
     .string()
     .refine(value => password.safeParse(value).success, { error: 'must have 12 to 1024 characters' })
-    .optional(),
-  /** How long backups of the store of user keys are kept, at most 100 years. Default: 30 days. */
+    .optional()
+    .meta({
+      description: 'Its password; a generated one is in the log of identity, once.',
+      shown: 'generated',
+    }),
   USER_KEY_BACKUP_RETENTION: duration
-    .refine(ms => ms <= 36_500 * 24 * HOUR_MS, { error: 'must be at most 36500d' })
-    .default(30 * 24 * HOUR_MS),
-  /** Where the audit log is pushed. Not set: it is not pushed. */
-  AUDIT_PUSH_URL: pushUrl.optional(),
-  /** Interval of the pushes. Default: 1 hour. */
-  AUDIT_PUSH_EVERY: duration.refine(ms => ms >= 1_000, { error: 'must be at least 1s' }).default(HOUR_MS),
-  /** Bearer token for an https URL. */
+    .refine(ms => ms <= 36_500 * DAY_MS, { error: 'must be at most 36500d' })
+    .prefault('30d')
+    .describe(
+      'How long you keep backups of the keys of users, at most 36500d; shown in answers to erasures.',
+    ),
+  AUDIT_PUSH_URL: pushUrl
+    .optional()
+    .describe(
+      'Where the audit log is pushed, `s3://bucket/prefix` or an https URL: see ' +
+        '[Pushing the audit log](#pushing-the-audit-log).',
+    ),
+  AUDIT_PUSH_EVERY: duration
+    .refine(ms => ms >= 1_000, { error: 'must be at least 1s' })
+    .prefault('1h')
+    .describe('How often it is pushed, at least 1s.'),
   AUDIT_PUSH_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
-    .optional(),
+    .optional()
+    .meta({ description: 'Bearer token for an https URL.', secret: true }),
   ...s3Settings.shape,
-  PLATFORM_JWT_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  PLATFORM_JWT_PUBLIC_KEY: publicKey.optional(),
-  PLATFORM_JWT_ISSUER: z.string().optional(),
-  PLATFORM_JWT_AUDIENCE: z.string().optional(),
-  /** Name of the claim that has the username or the user id. */
-  PLATFORM_JWT_USER_CLAIM: z.string().default('sub'),
+  PLATFORM_JWT_JWKS_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe(
+      'URL of the keys (JWKS) of tokens of the platform, to accept these tokens. Keys are for Ed25519, ECDSA with P-256, P-384 ' +
+        'or P-521, or RSA with at least 2048 bits; a token of any other key is answered 401, and the log names the key.',
+    ),
+  PLATFORM_JWT_PUBLIC_KEY: publicKey.optional().describe('Instead of the URL: the key, as PEM or JWK.'),
+  PLATFORM_JWT_ISSUER: z.string().optional().describe('Expected claim `iss` of these tokens.'),
+  PLATFORM_JWT_AUDIENCE: z.string().optional().describe('Expected claim `aud` of these tokens.'),
+  PLATFORM_JWT_USER_CLAIM: z
+    .string()
+    .default('sub')
+    .describe('Name of the claim that has the username or the user id.'),
 })
 export type IdentitySettings = z.infer<typeof identitySettings>

@@ -6,34 +6,49 @@ const DAY_MS = 86_400_000
 
 /** The settings of the notifier. */
 export const notifierSettings = z.object({
-  /** Timeout of an attempt: name lookup, connection, TLS, and the response with its body. Default: 15s. */
   WEBHOOK_TIMEOUT: duration
     .refine(ms => ms >= 10 && ms <= 300_000, { error: 'must be from 10ms to 5m' })
-    .default(15_000),
-  /** Pauses before the retries; after the last one the delivery is given up. */
+    .prefault('15s')
+    .describe(
+      'Maximum duration of an attempt: name lookup, connection, TLS, and the response with its body, from 10ms to 5m.',
+    ),
   WEBHOOK_RETRY_SCHEDULE: durations
     .refine(list => list.length <= 100, { error: 'must have at most 100 pauses' })
     .refine(list => list.every(ms => ms <= 30 * DAY_MS), { error: 'must have no pause over 30d' })
     // Standard Webhooks, "Deliverability and reliability", then daily until the tenth day.
-    .prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h,24h,24h,24h,24h,24h,24h'),
-  /** Maximum rate of attempts to one webhook, per second; 0 means no limit. Default: 0. */
-  WEBHOOK_RATE_PER_SECOND: z.coerce.number().int().min(0).max(100_000).default(0),
-  /** Address ranges that webhooks may reach although they are not public. Default: none. */
-  WEBHOOK_ALLOWED_CIDRS: cidrs.default([]),
-  /** How long finished deliveries are kept, and the maximum age of an event that is delivered. Default: 30d. */
+    .prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h,24h,24h,24h,24h,24h,24h')
+    .describe('Pauses before the attempts after the first; after the last one the delivery is given up.'),
+  WEBHOOK_RATE_PER_SECOND: whole(0, 100_000)
+    .prefault('0')
+    .describe('Maximum attempts per second to one webhook; 0 for no limit.'),
+  WEBHOOK_ALLOWED_CIDRS: cidrs
+    .default([])
+    .describe('Private networks that webhooks may reach, separated by commas.'),
   WEBHOOK_RETENTION: duration
     .refine(ms => ms >= 60_000 && ms <= 3_650 * DAY_MS, { error: 'must be from 1m to 3650d' })
-    .default(30 * DAY_MS),
-  /** The address of the service for its clients, for links to the schemas of events. Default: no links. */
-  PUBLIC_URL: publicUrl.optional(),
-  /** How long the bus keeps messages; the notifier configures it. Default: without limit. */
+    .prefault('30d')
+    .describe(
+      'How long finished deliveries are kept before they are erased, and the maximum age of an event that is delivered; choose ' +
+        'it longer than the notifier is ever down.',
+    ),
+  PUBLIC_URL: publicUrl.optional().describe('As in the gateway, for webhooks that receive CloudEvents.'),
   MESSAGE_RETENTION: duration
     .refine(ms => ms <= 3_650 * DAY_MS, { error: 'must be at most 3650d' })
-    .optional(),
+    .optional()
+    .meta({
+      description:
+        'How long messages are kept, and how far `GET /events` goes back. If it is shorter than `WEBHOOK_RETENTION`, the notifier ' +
+        'reports this and exits with 1. The setting becomes the `max-age` of the stream on NATS, which stays when the setting ' +
+        'is removed. While the stream has a `max-age` shorter than `WEBHOOK_RETENTION`, the notifier is not ready, and its log ' +
+        'says so.',
+      shown: 'none: for ever',
+    }),
   /** Part of it is for running attempts: see `delivering`. */
   SHUTDOWN_TIMEOUT: shutdownTimeout,
-  /** Number of NATS servers that keep the messages; the notifier configures it. Default: as the stream has it, a new one 1. */
-  MESSAGING_REPLICAS: whole(1, 5).optional(),
+  MESSAGING_REPLICAS: whole(1, 5).optional().meta({
+    description: 'Number of NATS servers that keep each message, 1 to 5; 3 for a cluster of three.',
+    shown: 'none: as the stream has it, 1 for a new one',
+  }),
 })
 
 export type NotifierSettings = z.infer<typeof notifierSettings>
