@@ -1,6 +1,8 @@
-export { type Aggregate, type AggregateOptions, aggregate, type Executed } from './aggregate.ts'
-export type { View } from './aggregate-projection.ts'
-export type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
+export { type Aggregate, type AggregateOptions, aggregate, type Executed } from './commands/aggregate.ts'
+export type { View } from './commands/aggregate-projection.ts'
+export { type Conditional, requireRevision } from './commands/precondition.ts'
+export { type ReservationOptions, type Reservations, reservations } from './commands/reservation.ts'
+export type { CommandMetadata, Decider, DomainCommand } from './log/decider.ts'
 export {
   type Actor,
   type DomainEvent,
@@ -21,7 +23,7 @@ export {
   streamName,
   type Upcaster,
   upcast,
-} from './event.ts'
+} from './log/event.ts'
 export {
   type Appended,
   AppendTooLarge,
@@ -35,12 +37,12 @@ export {
   type StoredSnapshot,
   type SubscriptionItem,
   WrongExpectedRevision,
-} from './event-store.ts'
-export { pastQuarantine, StreamQuarantined, type StreamState } from './fold.ts'
-export { HeldMessages } from './held-messages.ts'
-export { type Lag, lagAfter, MAX_READ } from './lag.ts'
-export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
-export { LOG_IDENTITY, logIdentity, renewLogIdentity } from './log-identity.ts'
+} from './log/event-store.ts'
+export { StreamQuarantined, type StreamState } from './log/fold.ts'
+export { type Lag, lagAfter, MAX_READ } from './log/lag.ts'
+export { LOG_IDENTITY, logIdentity, renewLogIdentity } from './log/log-identity.ts'
+export { PersistentMap } from './log/persistent-map.ts'
+export type { SnapshotOptions, SnapshotSchema } from './log/snapshots.ts'
 export {
   type DocumentChange,
   type Period,
@@ -48,22 +50,34 @@ export {
   type PeriodProjectionOptions,
   periodFields,
   validity,
-} from './period-projection.ts'
-export { PersistentMap } from './persistent-map.ts'
-export { type Conditional, requireRevision } from './precondition.ts'
+} from './projections/period-projection.ts'
 export type {
   OrderedProjection,
   Project,
   Projection,
   ProjectionTarget,
-} from './projection.ts'
-export { Projector, type ProjectorOptions, projectorKey } from './projector.ts'
-export { type HeldStream, heldStreams, isRelay, listHeld, relaysOf, requestRetry } from './quarantine.ts'
-export { type ReactorOptions, startReactor } from './reactor.ts'
-export { listReadModels } from './read-model-record.ts'
-export { type ReadModelState, readModelStates } from './read-model-states.ts'
-export { cancelRebuild, joinRebuild, pendingRebuild, requestRebuild } from './rebuild-requests.ts'
-export { LOG_OF_MODELS, LOG_POSITION, type Publication, type RelayOptions, startRelay } from './relay.ts'
-export { type ReservationOptions, type Reservations, reservations } from './reservation.ts'
-export type { SnapshotOptions, SnapshotSchema } from './snapshots.ts'
-export { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'
+} from './projections/projection.ts'
+export { Projector, type ProjectorOptions, projectorKey } from './projector/projector.ts'
+export { listReadModels } from './projector/read-model-record.ts'
+export { type ReadModelState, readModelStates } from './projector/read-model-states.ts'
+export { cancelRebuild, joinRebuild, pendingRebuild, requestRebuild } from './projector/rebuild-requests.ts'
+export { HeldMessages } from './publishing/held-messages.ts'
+export { type ReactorOptions, startReactor } from './publishing/reactor.ts'
+export {
+  LOG_OF_MODELS,
+  LOG_POSITION,
+  type Publication,
+  type RelayOptions,
+  startRelay,
+} from './publishing/relay.ts'
+export { type ConfirmLease, type LeaseOptions, underLease } from './supervision/lease.ts'
+export {
+  type HeldStream,
+  heldStreams,
+  isRelay,
+  listHeld,
+  pastQuarantine,
+  relaysOf,
+  requestRetry,
+} from './supervision/quarantine.ts'
+export { type Log, OperatorNeeded, supervise, type Worker } from './supervision/worker.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '@gantry/contracts'
 import { expect } from 'vitest'
-import type { CommandMetadata, Decider, DomainCommand } from '../decider.ts'
-import type { DomainEvent } from '../event.ts'
+import type { CommandMetadata, Decider, DomainCommand } from '../log/decider.ts'
+import type { DomainEvent } from '../log/event.ts'
 
 /** Metadata of the commands in stories, always the same. */
 export const storyMetadata: CommandMetadata = {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest'
-import { type NewEvent, type Position, type RecordedEvent, START } from '../event.ts'
+import { type NewEvent, type Position, type RecordedEvent, START } from '../log/event.ts'
 import {
   AppendTooLarge,
   type EventStore,
@@ -9,7 +9,7 @@ import {
   type ReadAllOptions,
   type SubscriptionItem,
   WrongExpectedRevision,
-} from '../event-store.ts'
+} from '../log/event-store.ts'
 
 /** A store whose log can contain other events, before and during the test. */
 export interface OpenedEventStore {

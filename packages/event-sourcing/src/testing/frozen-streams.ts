@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { Json } from '@gantry/messaging'
 import type { Write } from '@gantry/read-models'
 import { describe, expect, test } from 'vitest'
-import type { Decider, DomainCommand } from '../decider.ts'
-import { type DomainEvent, type RecordedEvent, schemaName, streamCategory, streamId } from '../event.ts'
-import { NO_STREAM } from '../event-store.ts'
-import { folding, type StreamState } from '../fold.ts'
-import { type Project, writesOf } from '../projection.ts'
-import type { SnapshotSchema } from '../snapshots.ts'
+import type { Decider, DomainCommand } from '../log/decider.ts'
+import { type DomainEvent, type RecordedEvent, schemaName, streamCategory, streamId } from '../log/event.ts'
+import { NO_STREAM } from '../log/event-store.ts'
+import { folding, type StreamState } from '../log/fold.ts'
+import type { SnapshotSchema } from '../log/snapshots.ts'
+import { type Project, writesOf } from '../projections/projection.ts'
 
 /**
  * Streams of a category as a release writes them, in a file `CATEGORY.json`. Once a release has written such streams, they

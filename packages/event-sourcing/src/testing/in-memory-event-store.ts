@@ -1,5 +1,5 @@
-import type { NewEvent, Position, RecordedEvent } from '../event.ts'
-import { recordedEvent, START } from '../event.ts'
+import type { NewEvent, Position, RecordedEvent } from '../log/event.ts'
+import { recordedEvent, START } from '../log/event.ts'
 import {
   type Appended,
   AppendTooLarge,
@@ -12,7 +12,7 @@ import {
   type ReadAllOptions,
   type SubscriptionItem,
   WrongExpectedRevision,
-} from '../event-store.ts'
+} from '../log/event-store.ts'
 
 export interface InMemoryLog {
   /** Opens another connection to the log. */

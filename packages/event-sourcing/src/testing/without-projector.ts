@@ -1,5 +1,5 @@
 import type { ReadModels } from '@gantry/read-models'
-import type { ProjectionTarget } from '../projection.ts'
+import type { ProjectionTarget } from '../projections/projection.ts'
 
 /** The read models of an aggregate whose commands project all documents, because no projector runs. */
 export const withoutProjector = (readModels: Pick<ReadModels, 'write'>): ProjectionTarget => ({

@@ -1,6 +1,6 @@
 import type { Json } from '@gantry/messaging'
 import type { Lease, Write } from '@gantry/read-models'
-import { type Position, type RecordedEvent, START } from './event.ts'
+import { type Position, type RecordedEvent, START } from '../log/event.ts'
 import type { ModelGeneration } from './projected-models.ts'
 import type { OrderedProjection } from './projection.ts'
 

@@ -1,7 +1,7 @@
 import type { Collection, ReadModels } from '@gantry/read-models'
-import { type Position, positionNumber, START } from './event.ts'
-import type { EventStore } from './event-store.ts'
-import { type HeldStream, heldStreams } from './quarantine.ts'
+import { type Position, positionNumber, START } from '../log/event.ts'
+import type { EventStore } from '../log/event-store.ts'
+import { type HeldStream, heldStreams } from '../supervision/quarantine.ts'
 import { type Build, type EndedBuild, listReadModels, type ReadModelRecord } from './read-model-record.ts'
 import { pendingRebuild } from './rebuild-requests.ts'
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
 import { type StoredMessage, sleep } from '@gantry/messaging'
-import { type JsonObject, type NewEvent, streamName } from './event.ts'
-import { AppendTooLarge, type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
-import { StreamQuarantined } from './fold.ts'
-import { type Log, supervise, type Worker } from './worker.ts'
+import { type JsonObject, type NewEvent, streamName } from '../log/event.ts'
+import { AppendTooLarge, type EventStore, NO_STREAM, WrongExpectedRevision } from '../log/event-store.ts'
+import { StreamQuarantined } from '../log/fold.ts'
+import { type Log, supervise, type Worker } from '../supervision/worker.ts'
 
 export interface HeldMessagesOptions {
   /** Name of the consumer, which names the stream. */

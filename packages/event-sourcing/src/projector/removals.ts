@@ -1,6 +1,6 @@
 import { sleep } from '@gantry/messaging'
 import { REMOVALS_KEPT_MS } from '@gantry/read-models'
-import { type ModelGeneration, projectedPosition } from './projected-models.ts'
+import { type ModelGeneration, projectedPosition } from '../projections/projected-models.ts'
 
 const EVERY_MS = 60_000
 const POLL_MS = 100

@@ -1,7 +1,7 @@
 import { Refusal } from '@gantry/contracts'
 import type { Bus, MissedMessages, StoredMessage } from '@gantry/messaging'
-import { StreamQuarantined } from './fold.ts'
-import { type Log, supervise, type Worker } from './worker.ts'
+import { StreamQuarantined } from '../log/fold.ts'
+import { type Log, supervise, type Worker } from '../supervision/worker.ts'
 
 export interface ReactorOptions {
   /** Durable name of the consumer, e.g. catalog. */

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Document, FieldKind, Write } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
-import type { Decider, DomainCommand } from './decider.ts'
-import { type DomainEvent, knowsSchema, type RecordedEvent, streamId } from './event.ts'
-import { type EventStore, NO_STREAM } from './event-store.ts'
-import { folding, StreamQuarantined, type StreamState } from './fold.ts'
-import { PersistentMap } from './persistent-map.ts'
+import type { Decider, DomainCommand } from '../log/decider.ts'
+import { type DomainEvent, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'
+import { type EventStore, NO_STREAM } from '../log/event-store.ts'
+import { folding, StreamQuarantined, type StreamState } from '../log/fold.ts'
+import { PersistentMap } from '../log/persistent-map.ts'
 import { type Project, type Projected, type Projection, writesOf } from './projection.ts'
 
 /**

@@ -7,8 +7,8 @@ import {
   type Position,
   type RecordedEvent,
   upcast,
-} from './event.ts'
-import type { StreamState } from './fold.ts'
+} from '../log/event.ts'
+import type { StreamState } from '../log/fold.ts'
 
 /**
  * Computes the documents of an aggregate: a pure function of the folded state and its last events. A document must

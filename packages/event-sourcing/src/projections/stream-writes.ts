@@ -1,9 +1,9 @@
 import { DocumentTooLarge, type Lease, type Write } from '@gantry/read-models'
-import type { Position, RecordedEvent } from './event.ts'
-import { StreamQuarantined } from './fold.ts'
+import type { Position, RecordedEvent } from '../log/event.ts'
+import { StreamQuarantined } from '../log/fold.ts'
+import { held, incompleteStream, quarantinedStream } from '../supervision/quarantine.ts'
 import type { ModelGeneration } from './projected-models.ts'
 import type { Projected, Projection } from './projection.ts'
-import { held, incompleteStream, quarantinedStream } from './quarantine.ts'
 
 /** Consecutive events of one stream, and what to write for them. Those of an ordered projection belong to no stream. */
 export interface StreamWrites {

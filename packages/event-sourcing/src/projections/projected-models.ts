@@ -1,9 +1,9 @@
 import type { CollectionDefinition, CollectionGroup, ReadModels } from '@gantry/read-models'
-import { type Position, START } from './event.ts'
-import type { EventStore } from './event-store.ts'
+import { type Position, START } from '../log/event.ts'
+import type { EventStore } from '../log/event-store.ts'
+import type { HeldStream } from '../supervision/quarantine.ts'
+import type { Log } from '../supervision/worker.ts'
 import type { OrderedProjection, Projection } from './projection.ts'
-import type { HeldStream } from './quarantine.ts'
-import type { Log } from './worker.ts'
 
 /** The read models of a projector in all generations, and the log and the projections that they are made from. */
 export interface ProjectedModels {

@@ -1,8 +1,8 @@
 import type { Lease } from '@gantry/read-models'
-import { streamCategory } from './event.ts'
-import type { ModelGeneration } from './projected-models.ts'
-import { listHeld, released, requestedRetry, retryDone } from './quarantine.ts'
-import { projectStream, writeStreams } from './stream-writes.ts'
+import { streamCategory } from '../log/event.ts'
+import type { ModelGeneration } from '../projections/projected-models.ts'
+import { projectStream, writeStreams } from '../projections/stream-writes.ts'
+import { listHeld, released, requestedRetry, retryDone } from '../supervision/quarantine.ts'
 
 /**
  * Projects held streams again from their first event: all of them, or the one that an operator has requested. A stream

@@ -1,5 +1,5 @@
 import { Refusal } from '@gantry/contracts'
-import type { CommandMetadata } from './decider.ts'
+import type { CommandMetadata } from '../log/decider.ts'
 
 /** A command that applies only to the revisions of the record that its caller has seen. */
 export interface Conditional {

@@ -1,5 +1,5 @@
 import { defineCollection, type ReadModels } from '@gantry/read-models'
-import type { Position } from './event.ts'
+import type { Position } from '../log/event.ts'
 
 /** The build of a generation. Timestamps are ISO 8601. */
 export interface Build {

@@ -1,9 +1,14 @@
 import { sleep } from '@gantry/messaging'
 import { type Collection, type Generations, type Lease, ReadModelsUnavailable } from '@gantry/read-models'
-import { type RecordedEvent, START } from './event.ts'
-import { projectLog } from './log-projection.ts'
-import { stateCheckpointOf } from './ordered-projection.ts'
-import { checkpointOf, generationOf, type ModelGeneration, type ProjectedModels } from './projected-models.ts'
+import { type RecordedEvent, START } from '../log/event.ts'
+import { projectLog } from '../projections/log-projection.ts'
+import { stateCheckpointOf } from '../projections/ordered-projection.ts'
+import {
+  checkpointOf,
+  generationOf,
+  type ModelGeneration,
+  type ProjectedModels,
+} from '../projections/projected-models.ts'
 import type { EndedBuild, ReadModelReport } from './read-model-record.ts'
 import type { RebuildRequests } from './rebuild-requests.ts'
 

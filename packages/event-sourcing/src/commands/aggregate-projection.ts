@@ -1,16 +1,16 @@
 import { FRESH_MS } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
-import type { DomainCommand } from './decider.ts'
-import { type DomainEvent, type Fact, knowsSchema, type RecordedEvent, streamId } from './event.ts'
-import { NO_STREAM } from './event-store.ts'
-import { StreamQuarantined, type StreamState } from './fold.ts'
+import type { DomainCommand } from '../log/decider.ts'
+import { type DomainEvent, type Fact, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'
+import { NO_STREAM } from '../log/event-store.ts'
+import { StreamQuarantined, type StreamState } from '../log/fold.ts'
 import {
   type Project,
   type Projected,
   type Projection,
   type ProjectionTarget,
   writesOf,
-} from './projection.ts'
+} from '../projections/projection.ts'
 import { StreamCache, type StreamCacheOptions } from './stream-cache.ts'
 
 /** How the documents of an aggregate are made, and the projector that keeps them. */

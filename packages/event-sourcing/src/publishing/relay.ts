@@ -1,13 +1,13 @@
 import { type Bus, BusUnavailable, type Message, type StoredMessage, sleep } from '@gantry/messaging'
 import type { Lease, ReadModels, Write } from '@gantry/read-models'
 import { sendingMessages } from '@gantry/tracing'
-import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
-import type { EventStore } from './event-store.ts'
-import { StreamQuarantined } from './fold.ts'
-import { underLease } from './lease.ts'
-import { LOG_IDENTITY, logIdentity } from './log-identity.ts'
-import { held, heldStreams, listHeld, quarantinedStream, released } from './quarantine.ts'
-import { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'
+import { type Fact, type Position, type RecordedEvent, START } from '../log/event.ts'
+import type { EventStore } from '../log/event-store.ts'
+import { StreamQuarantined } from '../log/fold.ts'
+import { LOG_IDENTITY, logIdentity } from '../log/log-identity.ts'
+import { underLease } from '../supervision/lease.ts'
+import { held, heldStreams, listHeld, quarantinedStream, released } from '../supervision/quarantine.ts'
+import { type Log, OperatorNeeded, supervise, type Worker } from '../supervision/worker.ts'
 
 /** What a relay publishes. */
 export interface Publication {

@@ -1,5 +1,5 @@
 import type { Lease } from '@gantry/read-models'
-import { type RecordedEvent, START, streamCategory } from './event.ts'
+import { type RecordedEvent, START, streamCategory } from '../log/event.ts'
 import { continueInOrder } from './ordered-projection.ts'
 import type { ModelGeneration } from './projected-models.ts'
 import { heldMalformed, projectStream, type StreamWrites, writeStreams } from './stream-writes.ts'

@@ -1,6 +1,7 @@
 import { type CollectionDefinition, defineCollection, type ReadModels, type Write } from '@gantry/read-models'
-import type { Position, RecordedEvent } from './event.ts'
-import type { StreamQuarantined } from './fold.ts'
+import type { Position, RecordedEvent } from '../log/event.ts'
+import { StreamQuarantined } from '../log/fold.ts'
+import type { Log } from './worker.ts'
 
 /** A stream whose documents lack the effect of some of its events, and the reason. */
 export interface HeldStream {
@@ -129,4 +130,15 @@ export async function requestRetry(
 ): Promise<() => Promise<boolean>> {
   await checkpoints.save(requested(projector), stream === undefined ? id : `${id} ${stream}`)
   return async () => (await checkpoints.get(done(projector))) === id
+}
+
+/**
+ * Lets work on many streams continue when one of them is quarantined.
+ * @returns a handler for a promise's `catch` that logs StreamQuarantined and rethrows every other error
+ */
+export function pastQuarantine(log: Pick<Log, 'warn'>): (error: unknown) => undefined {
+  return error => {
+    if (!(error instanceof StreamQuarantined)) throw error
+    log.warn({ stream: error.event.stream, reason: error.reason }, 'left out a quarantined stream')
+  }
 }

@@ -1,7 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import type { Decider, DomainCommand } from './decider.ts'
 import { type DomainEvent, type Position, type RecordedEvent, schemaName, upcast } from './event.ts'
-import type { Log } from './worker.ts'
 
 /** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
 export interface StreamState<State> {
@@ -58,16 +57,5 @@ export function folding<State, Command extends DomainCommand, Event extends Doma
       position = event.position
     }
     return { state, revision, ...(position !== undefined && { position }), ...(unknown && { unknown }) }
-  }
-}
-
-/**
- * Lets work on many streams continue when one of them is quarantined.
- * @returns a handler for a promise's `catch` that logs StreamQuarantined and rethrows every other error
- */
-export function pastQuarantine(log: Pick<Log, 'warn'>): (error: unknown) => undefined {
-  return error => {
-    if (!(error instanceof StreamQuarantined)) throw error
-    log.warn({ stream: error.event.stream, reason: error.reason }, 'left out a quarantined stream')
   }
 }

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Change, Refusal } from '@gantry/contracts'
 import { beginContext, currentContext, inOwnContext, inSpan } from '@gantry/tracing'
-import { AggregateProjection, type Before, type View } from './aggregate-projection.ts'
-import type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
+import type { CommandMetadata, Decider, DomainCommand } from '../log/decider.ts'
 import {
   type DomainEvent,
   type EventMetadata,
@@ -13,10 +12,11 @@ import {
   streamName,
   upcast,
   writtenVersion,
-} from './event.ts'
-import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from './event-store.ts'
-import type { StreamState } from './fold.ts'
-import { type SnapshotOptions, type Snapshots, snapshotsOf } from './snapshots.ts'
+} from '../log/event.ts'
+import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '../log/event-store.ts'
+import type { StreamState } from '../log/fold.ts'
+import { type SnapshotOptions, type Snapshots, snapshotsOf } from '../log/snapshots.ts'
+import { AggregateProjection, type Before, type View } from './aggregate-projection.ts'
 import { StreamCache } from './stream-cache.ts'
 
 const TRIES_ON_CONFLICT = 20

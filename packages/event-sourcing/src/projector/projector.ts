@@ -1,18 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
 import { sleep } from '@gantry/messaging'
 import { type CollectionDefinition, type Lease, LeaseLost, type ReadModels } from '@gantry/read-models'
-import type { Position } from './event.ts'
-import type { EventStore } from './event-store.ts'
-import { underLease } from './lease.ts'
-import { projectLog } from './log-projection.ts'
+import type { Position } from '../log/event.ts'
+import type { EventStore } from '../log/event-store.ts'
+import { projectLog } from '../projections/log-projection.ts'
 import {
   generationOf,
   type ModelGeneration,
   type ProjectedModels,
   projectedPosition,
-} from './projected-models.ts'
-import type { OrderedProjection, Projection, ProjectionTarget } from './projection.ts'
-import { heldStreams, requestedRetry } from './quarantine.ts'
+} from '../projections/projected-models.ts'
+import type { OrderedProjection, Projection, ProjectionTarget } from '../projections/projection.ts'
+import { underLease } from '../supervision/lease.ts'
+import { heldStreams, requestedRetry } from '../supervision/quarantine.ts'
+import { type Log, supervise, type Worker } from '../supervision/worker.ts'
 import { lastKeyOf, ReadModelReport } from './read-model-record.ts'
 import {
   abandonBuild,
@@ -27,7 +28,6 @@ import {
 import { lastRebuiltKey, RebuildRequests } from './rebuild-requests.ts'
 import { forgetRemovals } from './removals.ts'
 import { retryHeld } from './retry-held.ts'
-import { type Log, supervise, type Worker } from './worker.ts'
 
 export interface ProjectorOptions {
   /** Names the checkpoint and the lease, together with the shape of the collections; e.g. catalog.projector. */
