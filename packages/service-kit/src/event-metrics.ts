@@ -123,11 +123,6 @@ export function readModelMetrics(
     state => state.generation,
   )
   gauge(
-    'gantry_read_model_lag_seconds',
-    'Age of the oldest event that is not projected, 0 without one',
-    state => state.lagSeconds,
-  )
-  gauge(
     'gantry_rebuild_progress_ratio',
     'Part of the log that a running rebuild has projected; absent while none runs',
     state => state.rebuild?.progress,

@@ -11,8 +11,7 @@ import type { Json, StoredMessage } from '@gantry/messaging'
 import { handlingMessage } from '@gantry/tracing'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import { forgettingUsers } from './idempotency.ts'
-import { type ConsumerWatch, consumerMetrics, lagMetrics, logLag } from './lag-metrics.ts'
-import { lagOf } from './lag-report.ts'
+import { type Follower, followingConsumer, lagOfParts, logFollowers, showLag } from './lag.ts'
 import type { Dependencies, Service } from './service.ts'
 
 /** What a service does about the messages of one consumer. */
@@ -52,11 +51,11 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
   const unsubscribe: (() => void)[] = []
   const errors = logErrorCounter(metrics)
   const relay = `${name}.relay`
-  const ofLog = logLag(
+  const projectorNames = projectors.map(projector => projector.name)
+  const followers: Follower[] = logFollowers(
     { eventStore, readModels },
-    { relay, projectors: projectors.map(projector => projector.name), now },
+    { relay, projectors: projectorNames, now },
   )
-  const consumers = new Map<string, ConsumerWatch>()
   const countErrorsOf = (workers: readonly Worker[]) => {
     for (const { name: worker } of workers) if (worker !== undefined) errors.inc({ worker }, 0)
   }
@@ -67,20 +66,21 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
   return {
     name,
     routes,
-    projectors: projectors.map(projector => projector.name),
+    projectors: projectorNames,
     async start(only) {
       for (const projector of projectors) projector.start()
       countErrorsOf(projectors.flatMap(({ workers }) => workers))
-      lagMetrics(metrics, ofLog, relay)
+      for (const follower of followers) showLag(metrics, follower)
       if (only === 'projectors') return
       relays.push(startRelay({ name: relay, publication, eventStore, readModels, bus, holder, log }))
       working.push(...workers.map(start => start()))
       for (const reactor of reactors) {
         const missed = missedMessageCounter(metrics)(reactor.consumer)
-        const watch = consumerMetrics(metrics, bus, { ...reactor, now })
-        consumers.set(reactor.consumer, watch)
+        const following = followingConsumer(bus, { ...reactor, now })
+        followers.push(following)
+        showLag(metrics, following)
         const react: ReactorOptions['react'] = message =>
-          watch.handling(message, () => reactor.react(message))
+          following.handling(message, () => reactor.react(message))
         const within: ReactorOptions['within'] = (message, work) => handlingMessage(bus.system, message, work)
         const held = new HeldMessages({ consumer: reactor.consumer, eventStore, now, log })
         const hold: ReactorOptions['hold'] = (message, error) => held.hold(message, error)
@@ -98,7 +98,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       const needed = projectors.filter(({ background }) => !background)
       return needed.every(({ caughtUp }) => caughtUp) ? undefined : `the read models of ${name}`
     },
-    lag: () => lagOf({ projectors: projectors.map(({ name }) => name), relay, ofLog, consumers }),
+    lag: () => lagOfParts(followers),
     release,
     async stop() {
       for (const end of unsubscribe) end()

@@ -1,6 +1,7 @@
 import type { Collection, ReadModels } from '@gantry/read-models'
 import { type Position, positionNumber, START } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'
+import { lagAfter } from '../log/lag.ts'
 import { type HeldStream, heldStreams } from '../supervision/quarantine.ts'
 import { type Build, type EndedBuild, listReadModels, type ReadModelRecord } from './read-model-record.ts'
 import { pendingRebuild } from './rebuild-requests.ts'
@@ -78,7 +79,7 @@ async function stateOf(
     collections: [...collections],
     generation,
     position,
-    lagSeconds: position < head ? await lagSeconds(eventStore, position, now) : 0,
+    lagSeconds: (await lagAfter(eventStore, position, new Date(now))).seconds,
     status: build ? 'BUILDING' : pending === undefined ? 'LIVE' : 'WAITING',
     rebuild: build && progressOf(build, head, now),
     lastRebuild: lastBuild && {
@@ -91,12 +92,6 @@ async function stateOf(
     incompleteStreams,
     error,
   }
-}
-
-async function lagSeconds(eventStore: Stores['eventStore'], after: Position, now: number): Promise<number> {
-  for await (const { recordedAt } of eventStore.readAll({ after }))
-    return Math.max(0, (now - Date.parse(recordedAt)) / 1_000)
-  return 0
 }
 
 function progressOf(

@@ -7,7 +7,7 @@ import { START } from '@gantry/event-sourcing'
 import { inMemoryBroker } from '@gantry/messaging/testing'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { consumerMetrics, lagMetrics, logLag } from './lag-metrics.ts'
+import { followingConsumer, logFollowers, showLag } from './lag.ts'
 import { watchedLeases } from './lease-metrics.ts'
 
 let folder: string
@@ -35,7 +35,8 @@ const figures = async (name: string) =>
 test('a relay that is behind has the number and the age of the events after its checkpoint', async () => {
   const { eventStore, readModels } = stores
   const now = () => new Date(Date.now() + 60_000)
-  lagMetrics(registry, logLag(stores, { relay: 'catalog.relay', projectors: [], now }), 'catalog.relay')
+  for (const follower of logFollowers(stores, { relay: 'catalog.relay', projectors: [], now }))
+    showLag(registry, follower)
   expect(await figures('gantry_relay_lag_events')).toEqual([0])
   const event = () => ({ id: randomUUID(), type: 'Made', data: {}, metadata: {} as never })
   const { position } = await eventStore.append('api-1', [event(), event(), event()], -1)
@@ -55,20 +56,21 @@ test('a consumer has the number of its messages and the age of the one that it h
   const bus = inMemoryBroker().connect()
   const now = () => new Date(Date.now() + 60_000)
   const of = { consumer: 'media', subjects: ['events.>'] }
-  const { handling } = consumerMetrics(registry, bus, { ...of, now })
+  const consumer = followingConsumer(bus, { ...of, now })
+  showLag(registry, consumer)
   const consumed = bus.consume({ ...of, signal: new AbortController().signal })[Symbol.asyncIterator]()
   const next = consumed.next()
   await bus.publish([1, 2].map(n => ({ id: `${n}`, subject: 'events.catalog.API_DELETED', data: {} })))
   const { message, ack } = (await next).value
   expect(await figures('gantry_consumer_lag_events')).toEqual([2])
   expect(await figures('gantry_consumer_lag_seconds')).toEqual([0])
-  await handling(message, async () => {
+  await consumer.handling(message, async () => {
     expect(await figures('gantry_consumer_lag_seconds')).toEqual([expect.closeTo(60, -1)])
   })
   await ack()
   expect(await figures('gantry_consumer_lag_events')).toEqual([1])
   expect(await figures('gantry_consumer_lag_seconds')).toEqual([0])
-  await expect(handling(message, () => Promise.reject(new Error('away')))).rejects.toThrow()
+  await expect(consumer.handling(message, () => Promise.reject(new Error('away')))).rejects.toThrow()
   expect(await figures('gantry_consumer_lag_seconds')).toEqual([expect.closeTo(60, -1)])
   await bus.close()
 })
