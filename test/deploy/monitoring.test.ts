@@ -13,10 +13,8 @@ test('queries name existing processes, and GantryAbsent covers all of them', () 
   expect(covered.sort()).toEqual([...PROCESSES].sort())
 })
 
-test('the manual lists every alert, and its runbook has symptom, check and remedy', () => {
-  const manual = textOf('docs/operations.md')
+test('every alert has a runbook with symptom, check and remedy', () => {
   for (const { alert, annotations } of alerts) {
-    expect(manual).toContain(`[\`${alert}\`](runbooks/${alert}.md)`)
     expect(annotations.runbook_url).toBe(`https://gantry.example.com/runbooks/${alert}.md`)
     const runbook = textOf(`docs/runbooks/${alert}.md`)
     for (const part of ['**Symptom.**', '**Check.**', '**Remedy.**']) expect(runbook).toContain(part)

@@ -1,26 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
-import { derivedPrincipalKey, parseEncryptionKeys } from '@gantry/service-kit'
 import { expect, test } from 'vitest'
 import { ROOT, textOf } from './src/files.ts'
 
 const manual = textOf('docs/operations.md')
-
-test('the command in the manual prints the key that processes derive', () => {
-  const [, program = ''] = /node -e '\n(.*?hkdfSync.*?)'\n/s.exec(manual) ?? []
-  const key = Buffer.alloc(32, 7)
-  const [base64, hex] = [key.toString('base64'), key.toString('hex')]
-  const other = Buffer.alloc(32, 8).toString('base64')
-  for (const given of [base64, hex, `1:${base64},0:${other}`, ` new-key:${hex} , 0:${other}`]) {
-    expect(parseEncryptionKeys(given).first.bytes).toEqual(key)
-    const printed = execFileSync(process.execPath, ['-e', program], {
-      env: { ENCRYPTION_KEY: given },
-      encoding: 'utf8',
-    })
-    expect(printed).toBe(`${derivedPrincipalKey(key).toString('base64')}\n`)
-  }
-})
 
 /** The files that tell operators commands. */
 const guides = ['README.md', 'docker-compose.yml', ...globSync('{docs,deploy}/**/*.md', { cwd: ROOT })]
