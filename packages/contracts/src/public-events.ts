@@ -191,7 +191,7 @@ export const EVENT_TYPES = {
   API_IMAGE_DELETED: kind('API_READ', 'The image of an API was deleted', ApiImage, image),
   WEBHOOK_FAILING: kind(
     'WEBHOOKS_READ',
-    'No delivery to another webhook has succeeded for a day; sent again after three days. Its url has no user and no query',
+    'No delivery to another webhook has succeeded for a day; sent again after three days',
     WebhookSnapshot.extend({
       failingSince: Timestamp,
       failedDeliveries: z.int().meta({ description: 'Failed deliveries since then; not counted beyond 20' }),
@@ -200,7 +200,7 @@ export const EVENT_TYPES = {
   ),
   WEBHOOK_DISABLED: kind(
     'WEBHOOKS_READ',
-    'The service disabled another webhook; disabledReason says why. Its url has no user and no query',
+    'The service disabled another webhook; disabledReason says why',
     WebhookSnapshot,
     { ...webhook, active: false, disabledReason: 'the endpoint answered 410 Gone' },
   ),

@@ -87,12 +87,17 @@ export const WebhookUpdate = z
 export type WebhookUpdate = z.infer<typeof WebhookUpdate>
 
 /** A webhook as events, the audit log and earlier states have it. */
+const ShownUrl = z.string().meta({
+  description:
+    'Without query and user for a caller who lacks the scope of an event type of the webhook, and always in events, histories and the audit log',
+})
+
 export const RecordedWebhook = z
   .object({
     id: z.uuid(),
     name: z.string(),
     displayName: z.string(),
-    url: z.string(),
+    url: ShownUrl,
     active: z.boolean(),
     eventTypes: z.array(z.string()),
     ordered: z.boolean().meta({
@@ -163,7 +168,7 @@ export const Attempt = z
   .object({
     number: z.int(),
     trigger: z.enum(['AUTOMATIC', 'MANUAL', 'RECOVERY', 'TEST']),
-    url: z.string(),
+    url: ShownUrl,
     startedAt: Timestamp,
     durationMs: z.number().nullable(),
     responseStatus: z.int().nullable(),
@@ -191,7 +196,7 @@ export const DeliveryRecord = z
   .object({
     id: z.uuid(),
     webhook: z.uuid(),
-    url: z.string(),
+    url: ShownUrl,
     eventId: z.uuid(),
     eventType: z.string(),
     traceId: z.string().nullable().meta({
@@ -225,6 +230,9 @@ export const DeliveryRecord = z
 export type DeliveryRecord = z.infer<typeof DeliveryRecord>
 
 const part = { service: 'notifier', tag: 'Webhooks' } as const
+const NEEDS_SCOPES = 'The caller needs the scope of each event type of the webhook.'
+const NEEDS_SCOPES_OF_EVENT =
+  'The caller needs the scope of each event type of the webhook, and that of the event of the delivery.'
 const deliveries = { service: 'notifier', tag: 'Deliveries' } as const
 export const WebhookPath = z.object({ webhook_id: Uuid })
 const RequestPath = z.object({ request_id: Uuid })
@@ -361,6 +369,7 @@ export const deleteWebhook = operation({
   method: 'DELETE',
   path: '/webhooks/{webhook_id}',
   summary: 'Delete a webhook and cancel its pending deliveries',
+  description: NEEDS_SCOPES,
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   responses: { 204: { description: 'Deleted' } },
@@ -374,7 +383,7 @@ export const rotateWebhookSecret = operation({
   method: 'POST',
   path: '/webhooks/{webhook_id}/rotateSecret',
   summary: 'Rotate the signing secret',
-  description: 'For 24 hours deliveries carry signatures of both the old and the new secret.',
+  description: `For 24 hours deliveries carry signatures of both the old and the new secret. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   responses: {
@@ -435,8 +444,7 @@ export const recoverWebhook = operation({
   method: 'POST',
   path: '/webhooks/{webhook_id}/recover',
   summary: 'Deliver events that did not arrive',
-  description:
-    'Creates deliveries for the events in a time range that the webhook now subscribes to and that have no delivery, because the webhook was inactive or did not exist, and retries deliveries that were given up. Deliveries that have succeeded, are pending or were cancelled stay unchanged. The caller needs the scope of each event type of the webhook.',
+  description: `Creates deliveries for the events in a time range that the webhook now subscribes to and that have no delivery, because the webhook was inactive or did not exist, and retries deliveries that were given up. Deliveries that have succeeded, are pending or were cancelled stay unchanged. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   body: RecoveryInput,
@@ -484,7 +492,7 @@ export const cancelRecovery = operation({
   method: 'POST',
   path: '/webhooks/{webhook_id}/recoveries/{recovery_id}/cancel',
   summary: 'Cancel a recovery',
-  description: 'Deliveries that it has already created or retried are not cancelled.',
+  description: `Deliveries that it has already created or retried are not cancelled. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
   params: RecoveryPath,
   responses: {
@@ -524,7 +532,7 @@ export const testWebhook = operation({
   method: 'POST',
   path: '/webhooks/{webhook_id}/test',
   summary: 'Send a test delivery',
-  description: 'Makes a single attempt, even if the webhook is inactive.',
+  description: `Makes a single attempt, even if the webhook is inactive. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   responses: { 202: { description: 'The delivery', schema: DeliveryRecord } },
@@ -573,7 +581,7 @@ export const retryDelivery = operation({
   method: 'POST',
   path: '/webhooks/requests/{request_id}/retry',
   summary: 'Retry a failed delivery now',
-  description: 'The caller needs the scope of its event type.',
+  description: NEEDS_SCOPES_OF_EVENT,
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
   responses: { 200: { description: 'The delivery', schema: DeliveryRecord } },
@@ -586,6 +594,7 @@ export const cancelDelivery = operation({
   method: 'POST',
   path: '/webhooks/requests/{request_id}/cancel',
   summary: 'Cancel a pending delivery',
+  description: NEEDS_SCOPES_OF_EVENT,
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
   responses: { 200: { description: 'The delivery', schema: DeliveryRecord } },

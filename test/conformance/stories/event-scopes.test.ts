@@ -1,8 +1,8 @@
-import { EVENT_TYPES, type EventType, type Scope } from '@gantry/contracts'
+import { EVENT_TYPES, type EventType, OPERATIONS, type Scope } from '@gantry/contracts'
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { cancel, retrying } from '../src/deliveries.ts'
-import { admin, cleanUp, unique } from '../src/gantry.ts'
+import { admin, cleanUp, eventually, unique } from '../src/gantry.ts'
 import { happen } from '../src/platform-events.ts'
 import { openInbox } from '../src/receiver.ts'
 import type { Delivery, Page, Webhook } from '../src/records.ts'
@@ -23,6 +23,9 @@ const hook = (eventTypes: string[], url = 'https://example.com/hook') => ({
 })
 const types = Object.keys(EVENT_TYPES) as EventType[]
 const hidden = types.filter(type => EVENT_TYPES[type].scope !== 'WEBHOOKS_READ')
+
+const byDeletion = (one: { method: string }, other: { method: string }) =>
+  Number(one.method === 'DELETE') - Number(other.method === 'DELETE')
 
 const hasNoHook = async (client: Client, displayName: string) => {
   const { content } = (await client.get('/webhooks', { size: 100, sort: 'createdAt,desc' })).as<
@@ -113,20 +116,95 @@ describe('a token that may only manage webhooks', () => {
     const reader = await userWith('WEBHOOKS_READ', 'SUBSCRIPTIONS_READ')
     expect((await reader.get(`${path}/${id}`)).as<Delivery>(200)).toEqual(shown)
   })
+})
 
-  test('gets no payload in the response to a cancellation', async () => {
-    const pending = await retrying('SUBSCRIPTION_CREATED')
-    const path = `/webhooks/requests/${pending.id}/cancel`
-    const cancelled = (await (await attacker()).post(path)).as<Delivery>(200)
-    expect(cancelled).toMatchObject({ status: 'CANCELLED', payload: null })
-    expect(JSON.stringify(cancelled)).not.toContain(pending.about)
+describe('a webhook of a type whose scope a token lacks', () => {
+  test('is changed by no operation, nor are its deliveries and recoveries', async () => {
+    const client = await attacker()
+    const { webhook, id } = await retrying('SUBSCRIPTION_CREATED')
+    const { id: other } = (await subscribe(['SUBSCRIPTION_CREATED'])).webhook
+    const range = { from: new Date(Date.now() - 60_000).toISOString() }
+    const recovery = (await admin.post(`/webhooks/${other}/recover`, range)).as<{ id: string }>(202)
+    const fields = { displayName: webhook.displayName, url: webhook.url, events: ['SUBSCRIPTION_CREATED'] }
+    const bodies: Record<string, object> = {
+      createWebhook: hook(['SUBSCRIPTION_CREATED']),
+      updateWebhook: fields,
+      recoverWebhook: range,
+    }
+    const operations = OPERATIONS.filter(({ scope }) => scope === 'WEBHOOKS_WRITE')
+    const ask = (caller: Client, { id: name, method, path }: (typeof operations)[number]) => {
+      const values = { webhook_id: name === 'cancelRecovery' ? other : webhook.id, request_id: id }
+      const filled = Object.entries({ ...values, recovery_id: recovery.id })
+      return caller.request(
+        method,
+        filled.reduce((text, [field, value]) => text.replace(`{${field}}`, value), path),
+        bodies[name],
+      )
+    }
+    const before = (await admin.get(`/webhooks/${webhook.id}`)).as<Webhook>(200)
+    for (const operation of operations) {
+      const { detail } = (await ask(client, operation)).refused(403, 'scope-missing')
+      expect(detail).toMatch(/SUBSCRIPTION_CREATED.*SUBSCRIPTIONS_READ/)
+    }
+    expect((await admin.get(`/webhooks/${webhook.id}`)).as<Webhook>(200)).toEqual(before)
+
+    const holder = await userWith('WEBHOOKS_READ', 'WEBHOOKS_WRITE', 'SUBSCRIPTIONS_READ')
+    const answers: Record<string, number> = {}
+    for (const operation of operations.toSorted(byDeletion))
+      answers[operation.id] = (await ask(holder, operation)).status
+    expect(Object.entries(answers).filter(([, status]) => status === 403)).toEqual([])
+    expect(answers).toMatchObject({ rotateWebhookSecret: 200, testWebhook: 202, deleteWebhook: 204 })
+  })
+
+  test('is shown with its url before the query, as are its deliveries', async () => {
+    const secret = unique('secret')
+    const { url } = openInbox()
+    const sent = hook(['SUBSCRIPTION_CREATED'], `${url}?key=${secret}`)
+    const webhook = (await admin.post('/webhooks', sent)).as<Webhook>(201)
+    cleanUp(`/webhooks/${webhook.id}`)
+    const tested = (await admin.post(`/webhooks/${webhook.id}/test`)).as<Delivery>(202)
+    await eventually(async () =>
+      expect((await admin.get(`/webhooks/${webhook.id}/requests/${tested.id}`)).text).toContain('durationMs'),
+    )
+    const at = new Date().toISOString()
+    const records = [
+      [`/webhooks/${webhook.id}`, {}],
+      [`/webhooks/${webhook.id}`, { at }],
+      ['/webhooks', { size: 100, sort: 'createdAt,desc' }],
+      ['/webhooks', { size: 100, sort: 'createdAt,desc', at }],
+      [`/webhooks/${webhook.id}/requests/${tested.id}`, {}],
+      [`/webhooks/${webhook.id}/requests`, {}],
+      ['/webhooks/requests', { size: 100 }],
+    ] as const
+    const readers = [await attacker(), await userWith('WEBHOOKS_READ', 'SUBSCRIPTIONS_READ')] as const
+    for (const [path, query] of records) {
+      const [cut, whole] = await Promise.all(readers.map(reader => reader.get(path, query)))
+      expect(cut?.is(200).text).not.toContain(secret)
+      expect(cut?.text).toContain(JSON.stringify(url))
+      expect(whole?.is(200).text).toContain(`${url}?key=${secret}`)
+    }
+    // Their readers need no scope of the types that the webhook is registered for.
+    for (const [path, query] of [
+      [`/webhooks/${webhook.id}/history`, {}],
+      ['/auditLog', { resource: webhook.id }],
+      ['/events', { webhook: webhook.id }],
+    ] as const) {
+      const { text } = await eventually(async () => {
+        const answer = (await admin.get(path, query)).is(200)
+        expect(answer.text).toContain(JSON.stringify(url))
+        return answer
+      })
+      expect(text).not.toContain(secret)
+    }
   })
 })
 
 test('the payload of a webhook test is shown only to callers with WEBHOOKS_READ', async () => {
-  const { webhook } = await subscribe([NEVER])
+  const { webhook } = await subscribe(['API_CREATED'])
   const answer = async (client: Client) =>
     (await client.post(`/webhooks/${webhook.id}/test`)).as<Delivery>(202).payload
-  expect(await answer(await userWith('WEBHOOKS_WRITE'))).toBeNull()
-  expect(await answer(await userWith('WEBHOOKS_WRITE', 'WEBHOOKS_READ'))).toMatchObject({ type: 'TEST' })
+  expect(await answer(await userWith('WEBHOOKS_WRITE', 'API_READ'))).toBeNull()
+  expect(await answer(await userWith('WEBHOOKS_WRITE', 'WEBHOOKS_READ', 'API_READ'))).toMatchObject({
+    type: 'TEST',
+  })
 })

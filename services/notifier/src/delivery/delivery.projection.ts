@@ -1,7 +1,8 @@
-import { type DeliveryRecord, mayReadEvent, type Principal } from '@gantry/contracts'
+import { type DeliveryRecord, EVENT_TYPES, mayReadEvent, type Principal } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import { traceIdOf } from '@gantry/tracing'
+import { shownUrl } from '../webhook/url.ts'
 import {
   blocksLater,
   type DeliveryEvent,
@@ -135,23 +136,21 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
 /**
  * The record as the REST API returns it to a caller. Without the read scope of the event type the record lacks the
  * payload and everything that an endpoint may repeat of it: responses, and the Location in a failure message.
+ * @param ofWebhook event types of the webhook, whose readers see its whole URL; undefined if the webhook is deleted
  */
 export function deliveryRecord(
-  { body, api, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
-  { scopes }: Pick<Principal, 'scopes'>,
+  { body, api, queue, finishedAt, line, turn, ...stored }: DeliveryDocument,
+  caller: Pick<Principal, 'scopes'>,
+  ofWebhook: readonly string[] = Object.keys(EVENT_TYPES),
 ): DeliveryRecord {
-  if (mayReadEvent(scopes, fields.eventType)) return { ...fields, payload: JSON.parse(body) }
-  const attemptLog = fields.attemptLog.map(attempt => ({
-    ...attempt,
-    responseBody: null,
-    responseHeaders: null,
-  }))
+  const shown = <Sent extends { url: string }>(sent: Sent): Sent => ({
+    ...sent,
+    url: shownUrl(sent.url, caller, [stored.eventType, ...ofWebhook]),
+  })
+  const fields = { ...shown(stored), attemptLog: stored.attemptLog.map(shown) }
+  if (mayReadEvent(caller.scopes, fields.eventType)) return { ...fields, payload: JSON.parse(body) }
+  const hidden = { responseBody: null, responseHeaders: null }
+  const attemptLog = fields.attemptLog.map(attempt => ({ ...attempt, ...hidden }))
   const failureMessage = fields.failureMessage?.split(':', 1)[0] ?? null
   return { ...fields, attemptLog, failureMessage, payload: null }
 }
-
-/** The record of the state after a command. */
-export const recordOf = (
-  state: Exclude<DeliveryState, { status: 'Absent' }>,
-  caller: Pick<Principal, 'scopes'>,
-) => deliveryRecord(documentOf(state), caller)

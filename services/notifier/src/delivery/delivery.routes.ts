@@ -16,7 +16,7 @@ import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { bodiesOf } from './body.ts'
 import type { Deliveries, Dispatch } from './deliveries.ts'
-import { deliveryRecord, recordOf } from './delivery.projection.ts'
+import { deliveryRecord, documentOf } from './delivery.projection.ts'
 import type { DeliveryState } from './delivery.ts'
 
 export interface DeliveryRoutes {
@@ -30,6 +30,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
 
   route(testWebhook, async ({ params, metadata, principal, newId }) => {
     const target = await webhooks.existing(params.webhook_id)
+    requireReadScopes(principal, target.eventTypes)
     const event = {
       id: newId(),
       type: 'TEST',
@@ -39,7 +40,10 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
       data: { webhook: target.id, message: 'A test of this webhook' },
     }
     const made = { id: newId(), eventId: event.id, eventType: event.type, body: bodiesOf(event) }
-    return { status: 202, body: current(await dispatcher.deliver(target, made, metadata), principal) }
+    return {
+      status: 202,
+      body: current(await dispatcher.deliver(target, made, metadata), principal, target.eventTypes),
+    }
   })
 
   route(listWebhookDeliveries, async ({ params, query, principal }) => {
@@ -53,41 +57,68 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   }))
 
   route(getDelivery, async ({ params, principal }) => {
-    await webhooks.existing(params.webhook_id)
+    const { eventTypes } = await webhooks.existing(params.webhook_id)
     const stored = await deliveries.documents.get(params.request_id)
     if (stored?.doc.webhook !== params.webhook_id) throw new Refusal('delivery-not-found')
-    return { status: 200, body: deliveryRecord(stored.doc, principal) }
+    return { status: 200, body: deliveryRecord(stored.doc, principal, eventTypes) }
   })
 
   route(retryDelivery, async ({ params, metadata, principal }) => {
     const id = params.request_id
-    const { state } = await deliveries.load(id)
-    // The webhook may have another URL by now, which the caller chose.
-    if (state.status !== 'Absent') requireReadScopes(principal, [state.eventType])
-    const webhookDeleted = state.status !== 'Absent' && (await webhooks.isDeleted(state.webhook))
+    const eventTypes = await typesForChange(options, id, principal)
+    const webhookDeleted = eventTypes === undefined
     const executed = await deliveries.execute(id, { type: 'RetryDelivery', metadata, webhookDeleted })
     dispatcher.changed(executed.state)
-    return { status: 200, body: current(executed, principal) }
+    return { status: 200, body: current(executed, principal, eventTypes) }
   })
 
   route(cancelDelivery, async ({ params, metadata, principal }) => {
-    const executed = await deliveries.execute(params.request_id, { type: 'CancelDelivery', metadata })
+    const id = params.request_id
+    const eventTypes = await typesForChange(options, id, principal)
+    const executed = await deliveries.execute(id, { type: 'CancelDelivery', metadata })
     dispatcher.changed(executed.state)
-    return { status: 200, body: current(executed, principal) }
+    return { status: 200, body: current(executed, principal, eventTypes) }
   })
 
   const list = async (where: Record<string, Condition>, query: Paging, caller: Principal) => {
     const { items, total } = await deliveries.documents.find(
       listing(query, { ...where, ...conditions(query, caller) }),
     )
-    const content = items.map(({ doc }) => deliveryRecord(doc, caller))
+    const ids = [...new Set(items.map(({ doc }) => doc.webhook))]
+    const found = await webhooks.documents.list({
+      where: { id: { in: ids } },
+      limit: Math.max(1, ids.length),
+    })
+    const types = new Map(found.map(({ doc }) => [doc.id, doc.eventTypes]))
+    const content = items.map(({ doc }) => deliveryRecord(doc, caller, types.get(doc.webhook)))
     return page(content, total, query)
   }
 
-  const current = ({ state }: { state: DeliveryState }, caller: Principal) => {
+  const current = (
+    { state }: { state: DeliveryState },
+    caller: Principal,
+    eventTypes: readonly string[] | undefined,
+  ) => {
     if (state.status === 'Absent') throw new Refusal('delivery-not-found')
-    return recordOf(state, caller)
+    return deliveryRecord(documentOf(state), caller, eventTypes)
   }
+}
+
+/**
+ * The event types of the webhook of a delivery; undefined if the webhook is deleted.
+ * @throws Refusal delivery-not-found; scope-missing when the caller may not read one of them, or the event
+ */
+async function typesForChange(
+  { deliveries, webhooks }: DeliveryRoutes,
+  id: string,
+  caller: Principal,
+): Promise<readonly string[] | undefined> {
+  const { state } = await deliveries.load(id)
+  if (state.status === 'Absent') throw new Refusal('delivery-not-found')
+  const { state: webhook } = await webhooks.load(state.webhook)
+  const eventTypes = webhook.status === 'Live' ? webhook.record.eventTypes : undefined
+  requireReadScopes(caller, [state.eventType, ...(eventTypes ?? [])])
+  return eventTypes
 }
 
 function conditions({ status, eventType, eventId, api, from, to }: Paging, caller: Principal) {

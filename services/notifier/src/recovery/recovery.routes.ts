@@ -62,7 +62,9 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
 
   route(getRecovery, async ({ params }) => ({ status: 200, body: await ofWebhook(params) }))
 
-  route(cancelRecovery, async ({ params, metadata }) => {
+  route(cancelRecovery, async ({ params, metadata, principal }) => {
+    const { eventTypes } = await webhooks.existing(params.webhook_id)
+    requireReadScopes(principal, eventTypes)
     const { id } = await ofWebhook(params)
     const { state } = await recoveries.execute(id, { type: 'CancelRecovery', metadata })
     return { status: 200, body: current(state) }

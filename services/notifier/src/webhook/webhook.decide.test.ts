@@ -241,13 +241,13 @@ describe('a webhook', () => {
   test('refuses a change based on an older revision; a rotation does not change the revision', () => {
     on([created, updated({ name: 'b' })], update({ name: 'c' }, [0])).thenRefused('precondition-failed')
     on([created, rotated('s2')], update({ name: 'c' }, [0])).then(updated({ name: 'c' }))
-    on([created], { type: 'DeleteWebhook', metadata, ifMatch: [1] }).thenRefused('precondition-failed')
+    on([created], { type: 'DeleteWebhook', metadata, by, ifMatch: [1] }).thenRefused('precondition-failed')
   })
   test('is not found after its deletion', () => {
-    given(created).when({ type: 'DeleteWebhook', metadata }).then(deleted)
-    given(created, deleted).when({ type: 'DeleteWebhook', metadata }).thenRefused('webhook-not-found')
+    given(created).when({ type: 'DeleteWebhook', metadata, by }).then(deleted)
+    given(created, deleted).when({ type: 'DeleteWebhook', metadata, by }).thenRefused('webhook-not-found')
     given(created, deleted).when(update({})).thenRefused('webhook-not-found')
-    given().when({ type: 'RotateSecret', metadata, sealedSecret: 's' }).thenRefused('webhook-not-found')
+    given().when({ type: 'RotateSecret', metadata, by, sealedSecret: 's' }).thenRefused('webhook-not-found')
     given(created, deleted).when(disable()).then()
   })
 })
@@ -258,7 +258,7 @@ describe('a secret', () => {
     return state.status === 'Live' ? state.secrets : []
   }
   test('signs for a day beside its successor', () => {
-    given(created).when({ type: 'RotateSecret', metadata, sealedSecret: 's2' }).then(rotated('s2'))
+    given(created).when({ type: 'RotateSecret', metadata, by, sealedSecret: 's2' }).then(rotated('s2'))
     expect(secretsAfter(rotated('s2'))).toEqual([
       { sealed: 's2', until: null },
       { sealed: 's1', until: TOMORROW },

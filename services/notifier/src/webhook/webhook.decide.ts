@@ -15,6 +15,7 @@ import { type Cidr, refusedHost } from '../http/address.ts'
 import { neededFor, requireReadScopes } from '../read-scopes.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import { failed } from './failing.ts'
+import { withoutSecrets } from './url.ts'
 import {
   evolveWebhook,
   initialWebhook,
@@ -50,8 +51,8 @@ export type WebhookCommand =
       sealedSecret: string
     }
   | UpdateWebhook
-  | ({ type: 'DeleteWebhook' } & Conditional)
-  | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
+  | ({ type: 'DeleteWebhook'; by: Manager } & Conditional)
+  | { type: 'RotateSecret'; metadata: CommandMetadata; by: Manager; sealedSecret: string }
   /** The values that are sealed again, by the stored ones. */
   | { type: 'ResealSecrets'; metadata: CommandMetadata; renewed: ReadonlyMap<string, string> }
   /** An attempt failed through the fault of the receiver. */
@@ -119,9 +120,11 @@ export const webhookDecider = (
       case 'UpdateWebhook':
         return updated(state, command, allowed)
       case 'DeleteWebhook':
+        requireReadScopes(command.by, record.eventTypes)
         requireRevision(command, recordRevision)
         return [{ type: 'WebhookDeleted', data: { deletedAt: now } }]
       case 'RotateSecret': {
+        requireReadScopes(command.by, record.eventTypes)
         const oldSecretUntil = new Date(Date.parse(now) + OVERLAP_MS).toISOString()
         return [{ type: 'WebhookSecretRotated', data: { secret: command.sealedSecret, oldSecretUntil } }]
       }
@@ -245,6 +248,7 @@ const slug = (displayName: string) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '') || 'webhook'
 
+/** Changes have the URL without secrets: readers of the audit log, histories and public events need not have the scopes. */
 function describe(before: WebhookState, event: WebhookEvent, after: WebhookState): Change | null {
   const was = recordOf(before)
   const is = recordOf(after)
@@ -274,5 +278,7 @@ const warningOf = (event: WebhookEvent) =>
     failedDeliveries: event.data.deliveries,
   }
 
-const recordOf = (state: WebhookState) =>
-  state.status === 'Live' ? state.record : state.status === 'Deleted' ? state.last : undefined
+function recordOf(state: WebhookState) {
+  const record = state.status === 'Live' ? state.record : state.status === 'Deleted' ? state.last : undefined
+  return record && { ...record, url: withoutSecrets(record.url) }
+}

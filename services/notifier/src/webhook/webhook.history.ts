@@ -10,10 +10,11 @@ import {
   temporal,
 } from '@gantry/service-kit'
 import type { Cidr } from '../http/address.ts'
+import { withoutSecrets } from './url.ts'
 import { webhookDecider } from './webhook.decide.ts'
 import { projectWebhookPeriods, type RevisedWebhook, webhookPeriods } from './webhook.projection.ts'
 
-/** The changes of webhooks. They have no secrets, since periods have none. */
+/** The changes of webhooks, without secrets. */
 export const webhookHistory = defineCollection<HistoryDocument>({
   name: 'notifier.history',
   version: 1,
@@ -35,7 +36,10 @@ function projectWebhookHistory({ id, before, after, event, at }: DocumentChange)
   return doc ? [{ collection: webhookHistory, id: doc.id, doc, revision: event.revision }] : []
 }
 
-const recordOf = ({ recordRevision, ...fields }: RevisedWebhook): RecordedWebhook => fields
+const recordOf = ({ recordRevision, url, ...fields }: RevisedWebhook): RecordedWebhook => ({
+  ...fields,
+  url: withoutSecrets(url),
+})
 
 /** Webhooks as they were at earlier times, and their changes. */
 export const temporalWebhooks = (dependencies: Instrumented, allowed: readonly Cidr[]): Temporal =>

@@ -24,6 +24,7 @@ import { z } from 'zod'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Owners } from './owners.ts'
 import type { SigningKeys } from './signing.ts'
+import { shownUrl } from './url.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
 import { documentOf, type RevisedWebhook, type WebhookDocument } from './webhook.projection.ts'
 import type { WebhookState } from './webhook.ts'
@@ -97,20 +98,23 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
 
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
-  route(listWebhooks, async ({ query }) => {
+  route(listWebhooks, async ({ query, principal }) => {
     const moment = await records.at(query.at)
     const { items, total } = await moment.find(listing(query))
     const documents = items.map(({ doc }) => doc)
     const found = query.at === undefined ? await healths.ofAll(documents.filter(isCurrent)) : []
-    const content = documents.map((doc, place) => record(doc, found[place] ?? null, now()))
+    const content = documents.map((doc, place) =>
+      record(doc, { health: found[place] ?? null, now: now(), reader: principal }),
+    )
     return { status: 200, body: page(content, total, query) }
   })
 
-  route(getWebhook, async ({ params, query }) => {
+  route(getWebhook, async ({ params, query, principal: reader }) => {
     const stored = await (await records.at(query.at, params.webhook_id)).get(params.webhook_id)
     if (!stored) throw new Refusal('webhook-not-found')
     const { doc } = stored
-    return { status: 200, ...answer(doc, isCurrent(doc) ? await healths.of(doc) : null, now()) }
+    const health = isCurrent(doc) ? await healths.of(doc) : null
+    return { status: 200, ...answer(doc, { health, now: now(), reader }) }
   })
 
   route(createWebhook, async ({ body, creationMetadata: metadata, principal: by, newId, secretBytes }) => {
@@ -120,7 +124,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
     const executed = await webhooks.execute(id, command)
     await checkOwner(executed.state)
-    const { body: created, ...tag } = answer(liveOf(executed), UNTRIED, now())
+    const { body: created, ...tag } = answer(liveOf(executed), { health: UNTRIED, now: now(), reader: by })
     const shown = { ...created, secret: formatSecret(secret) }
     return { status: 201, body: shown, ...tag, location: `/webhooks/${id}` }
   })
@@ -140,24 +144,25 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     await checkOwner(executed.state)
-    return { status: 200, ...(await current(executed)) }
+    return { status: 200, ...(await current(executed, by)) }
   })
 
-  route(rotateWebhookSecret, async ({ params, metadata, secretBytes }) => {
+  route(rotateWebhookSecret, async ({ params, metadata, secretBytes, principal: by }) => {
     const secret = secretBytes(SECRET_BYTES)
-    const command: WebhookCommand = { type: 'RotateSecret', metadata, sealedSecret: keys.seal(secret) }
-    const { body } = await current(await webhooks.execute(params.webhook_id, command))
+    const command: WebhookCommand = { type: 'RotateSecret', metadata, by, sealedSecret: keys.seal(secret) }
+    const { body } = await current(await webhooks.execute(params.webhook_id, command), by)
     return { status: 200, body: { ...body, secret: formatSecret(secret) } }
   })
 
-  route(deleteWebhook, async ({ params, metadata, ifMatch }) => {
+  route(deleteWebhook, async ({ params, metadata, ifMatch, principal: by }) => {
     const id = params.webhook_id
-    await webhooks.execute(id, { type: 'DeleteWebhook', metadata, ifMatch })
+    await webhooks.execute(id, { type: 'DeleteWebhook', metadata, by, ifMatch })
     await Promise.race([dispatcher.abandon(id).catch(() => {}), setTimeout(ABANDON_MS)])
     return { status: 204 }
   })
 
-  const current = (executed: StreamState<WebhookState>) => changed(options, liveOf(executed))
+  const current = (executed: StreamState<WebhookState>, by: Principal) =>
+    changed(options, liveOf(executed), by)
 
   /**
    * The owner may lose a scope during the command, and the check of the user's webhooks then misses the change. After a
@@ -207,12 +212,18 @@ async function unreadPendingOf(
 const isCurrent = (doc: RevisedWebhook & Partial<WebhookDocument>): doc is WebhookDocument =>
   doc.secrets !== undefined
 
+interface Shown {
+  health: WebhookHealth | null
+  now: Date
+  reader: Principal
+}
+
 function record(
   { recordRevision, secrets, failingSince, ...fields }: RevisedWebhook & Partial<WebhookDocument>,
-  health: WebhookHealth | null,
-  now: Date,
+  { health, now, reader }: Shown,
 ): WebhookRecord {
-  return { ...fields, health, oldSecretValidUntil: oldSecretValidUntil(secrets ?? [], now) }
+  const url = shownUrl(fields.url, reader, fields.eventTypes)
+  return { ...fields, url, health, oldSecretValidUntil: oldSecretValidUntil(secrets ?? [], now) }
 }
 
 /** The end of the last old secret that still signs; null when there is none. */
@@ -226,25 +237,27 @@ function oldSecretValidUntil(secrets: WebhookDocument['secrets'], now: Date): st
   )
 }
 
-/** The parts of a record that its revision does not cover, for the ETag; none for a webhook without them. */
-function variantOf({ health, oldSecretValidUntil }: WebhookRecord): { variant?: string } {
-  if (!health?.attempts && !oldSecretValidUntil) return {}
-  return { variant: JSON.stringify([health, oldSecretValidUntil]) }
-}
-
-function answer(doc: RevisedWebhook & Partial<WebhookDocument>, health: WebhookHealth | null, now: Date) {
-  const body = record(doc, health, now)
-  return { body, revision: doc.recordRevision, ...variantOf(body) }
+/** The ETag covers the parts of the record that its revision does not cover, if there are any. */
+function answer(doc: RevisedWebhook & Partial<WebhookDocument>, shown: Shown) {
+  const body = record(doc, shown)
+  const { url, health, oldSecretValidUntil } = body
+  const varies = health?.attempts || oldSecretValidUntil || url !== doc.url
+  const variant = varies ? JSON.stringify([url, health, oldSecretValidUntil]) : null
+  return { body, revision: doc.recordRevision, variant }
 }
 
 /**
  * The answer to a change. The health is null if it cannot be read in time: the change is committed, and a new secret is only
  * in this answer.
  */
-async function changed({ healths, now }: Pick<WebhookRoutes, 'healths' | 'now'>, doc: WebhookDocument) {
+async function changed(
+  { healths, now }: Pick<WebhookRoutes, 'healths' | 'now'>,
+  doc: WebhookDocument,
+  reader: Principal,
+) {
   const read = healths.of(doc).catch(() => null)
   const health = await Promise.race([read, setTimeout(HEALTH_MS, null, { ref: false })])
-  return answer(doc, health, now())
+  return answer(doc, { health, now: now(), reader })
 }
 
 function liveOf({ state }: StreamState<WebhookState>): WebhookDocument {
