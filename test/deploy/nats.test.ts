@@ -36,6 +36,14 @@ test('only the user of a service may publish its events', () => {
   expect(publishers(subjects.deploymentReported)).toEqual(['deployment-agent'])
 })
 
+test('a user may delete its durable consumers, which begin anew where the server has lost messages', () => {
+  const consumersOf = (subjects: string[]) =>
+    subjects.flatMap(subject => /^\$JS\.API\.CONSUMER\.INFO\.GANTRY\.(.+)$/.exec(subject)?.[1] ?? [])
+  for (const [user, { publish }] of users)
+    for (const consumer of consumersOf(publish))
+      expect(publishers(`$JS.API.CONSUMER.DELETE.GANTRY.${consumer}`)).toContain(user)
+})
+
 test('internal messages have one publishing user, and only their recipients may subscribe', () => {
   const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists, userStanding, userNames } =
     subjects

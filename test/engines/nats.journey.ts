@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Bus, BusUnavailable, type Json, type Message, type MissedMessages } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { checkBus, dropStream, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
@@ -490,6 +493,44 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         }
         expect([...new Set(handled)]).toEqual(upTo(2_000))
       }, 90_000)
+
+      it('gives a consumer all messages again when it had received more than the server has', async ({
+        skip,
+      }) => {
+        skip(kind === 'docker', 'needs the folder of the server')
+        const folder = await mkdtemp(join(tmpdir(), 'gantry-nats-'))
+        onTestFinished(() => rm(folder, { recursive: true }))
+        const messages = join(folder, 'jetstream/$G/streams/GANTRY/msgs')
+        /** Works with a server on the folder, which then stops in order and has saved the state of its consumer. */
+        const onServer = async (work: (bus: Bus) => Promise<unknown>) => {
+          const losing = await start({ folder })
+          const bus = natsBus({ url: losing.url })
+          await work(bus).finally(() => bus.close())
+          await losing.stop()
+        }
+        const consume = async (bus: Bus, count: number, then = async () => {}) => {
+          const handled: Json[] = []
+          const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
+          for await (const { message, ack } of bus.consume(options)) {
+            await ack()
+            if (handled.push(message.data) === 3) await then()
+            if (handled.length === count) return handled
+          }
+          throw new Error('the consumer has ended')
+        }
+        await onServer(bus => bus.publish(numbered(1, 3)))
+        await cp(messages, `${folder}/earlier`, { recursive: true })
+        await onServer(async bus => {
+          await bus.publish(numbered(4, 3))
+          expect(await consume(bus, 6)).toEqual(upTo(6))
+        })
+        await rm(messages, { recursive: true })
+        await rename(`${folder}/earlier`, messages)
+        await onServer(async bus => {
+          const publishMore = async () => void (await bus.publish(numbered(7, 3)))
+          expect(await consume(bus, 6, publishMore)).toEqual([1, 2, 3, 7, 8, 9])
+        })
+      }, 60_000)
 
       it('keeps the settings of the process that started last when an earlier one reconnects', async () => {
         const earlier = open({ stream: { retentionMs: 60_000 } })

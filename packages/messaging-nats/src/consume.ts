@@ -88,7 +88,10 @@ export function consumption({ connection, closing, ackWaitMs }: ConsumptionOptio
 const durableName = (consumer: string) =>
   consumer.replace(/[^\w-]/g, character => `=${character.codePointAt(0)?.toString(16)}`)
 
-/** Creates the consumer at the beginning of the stream, or updates its configuration. */
+/**
+ * Creates the consumer at the beginning of the stream, or updates its configuration. One that was delivered messages that
+ * the server has lost since would skip as many new ones, so it begins anew.
+ */
 async function ensureConsumer(
   { jsm, stream, stored, severalFilters }: Session,
   consumer: string,
@@ -106,7 +109,10 @@ async function ensureConsumer(
     if (isJetStreamError(error, CONSUMER_NOT_FOUND)) return undefined
     throw error
   })
-  if (!current) {
+  const { state } = await jsm.streams.info(stream)
+  const isAhead = current !== undefined && current.delivered.stream_seq > state.last_seq
+  if (isAhead) await jsm.consumers.delete(stream, consumer)
+  if (!current || isAhead) {
     await jsm.consumers.add(stream, {
       durable_name: consumer,
       deliver_policy: DeliverPolicy.All,
