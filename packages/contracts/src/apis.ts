@@ -24,12 +24,27 @@ export const DeploymentStatus = z.enum([
 ])
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>
 
+/** A user in a URL that browsers take for one of http or https, also without slashes or with backslashes. */
+const HTTP_USER = /^(?:(?:[a-z\d.-]+\+)?https?:[\\/]*|[\\/]{2})[^\\/?#]*@/i
+/** A password in another URL, or in the address of a repository as git and scp write it. */
+const PASSWORD = /^(?:[a-z][a-z\d+.-]*:\/\/)?[^/?#@:]*:[^/?#]*@/i
+
+/** A URL, path or address of a repository. Credentials would stay in the log, which nothing removes. */
+const location = text(2048).refine(
+  value => {
+    // Parsers of URLs ignore these characters.
+    const read = value.replace(/^[\p{Cc}\s]+|[\t\n\r]/gu, '')
+    return !HTTP_USER.test(read) && !PASSWORD.test(read)
+  },
+  { error: 'must have no password, and no user in an http or https URL' },
+)
+
 export const ApiInput = z
   .object({
     name: label(255).meta({ description: 'Unique technical name' }),
     displayName: label(255),
     description: optional(text(1000)),
-    url: optional(text(2048)).meta({ description: 'Base URL path' }),
+    url: optional(location).meta({ description: 'Base URL path, without credentials' }),
     status: ApiStatus,
     tags: z
       .array(label(100))
@@ -39,7 +54,9 @@ export const ApiInput = z
       description: 'User id of the owner. If absent: the caller on create, unchanged on update',
     }),
     platformType: optional(text(100)),
-    gitUrl: optional(text(2048)),
+    gitUrl: optional(location).meta({
+      description: 'Without password, and as http or https URL without user',
+    }),
     gitCredential: optional(Uuid),
   })
   .meta({ id: 'ApiInput' })

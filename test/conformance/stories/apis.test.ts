@@ -95,6 +95,8 @@ describe('creating an API', () => {
     ['with a description of 1001 characters', 'description', { description: 'd'.repeat(1001) }],
     ['with a url of 2049 characters', 'url', { url: 'u'.repeat(2049) }],
     ['with a gitUrl of 2049 characters', 'gitUrl', { gitUrl: 'u'.repeat(2049) }],
+    ['with credentials in the url', 'url', { url: 'https://user:token@example.com/' }],
+    ['with credentials in the gitUrl', 'gitUrl', { gitUrl: 'https://token@example.com/a.git' }],
     ['with a platformType of 101 characters', 'platformType', { platformType: 'p'.repeat(101) }],
     ['with an owner that is no UUID', 'owner', { owner: 'grace' }],
     ['with a gitCredential that is no UUID', 'gitCredential', { gitCredential: '42' }],
