@@ -91,6 +91,7 @@ export {
   shutdownTimeout,
   whole,
 } from './settings.ts'
+export { type Slot, Slots } from './slots.ts'
 export { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
 export { type Moment, type Moments, requirePast, type Temporal, temporal } from './temporal.ts'
 export { type NamesOf, userNames } from './user-names.ts'

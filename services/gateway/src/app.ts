@@ -93,7 +93,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         bus,
         admit,
         now,
-        slots: replaySlots({ limit: CONCURRENT_REPLAYS, metrics }),
+        slots: replaySlots(CONCURRENT_REPLAYS, metrics),
         recheck,
         metrics,
       })

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
 import type { Bus, MissedMessages } from '@gantry/messaging'
+import type { Slot } from '@gantry/service-kit'
 import type { OpenTail, Tail } from './event-tail.ts'
 import { type FeedReader, feedReader, parsePosition } from './feed-position.ts'
 import { type FeedStart, positionGone } from './feed-start.ts'
-import type { ReplaySlot, ReplaySlots } from './replay-slots.ts'
+import type { ReplaySlots } from './replay-slots.ts'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
 import type { TimeSlices } from './time-slices.ts'
 
@@ -49,7 +50,7 @@ interface Begun {
   start: FeedStart
   until: number
   tail: Tail | undefined
-  slot: ReplaySlot | undefined
+  slot: Slot | undefined
   signal: AbortSignal
 }
 
@@ -88,7 +89,7 @@ interface Replay {
   after: number
   reader: FeedReader
   misses: boolean
-  slot: ReplaySlot | undefined
+  slot: Slot | undefined
   signal: AbortSignal
 }
 

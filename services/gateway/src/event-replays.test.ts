@@ -48,7 +48,7 @@ afterEach(async () => {
 /** Serves the event stream of a bus with one slot for replays. */
 async function serve(bus: Bus, { waitMs = NEVER_MS, slow = NEVER_MS } = {}) {
   metrics = new Registry()
-  const slots = replaySlots({ limit: 1, metrics, waitMs })
+  const slots = replaySlots(1, metrics, waitMs)
   const served = await serveFeed({ bus, slots, metrics, times: { slow } })
   app = served.app
   return served.url

@@ -45,7 +45,7 @@ export async function serveFeed(
   const end = eventStream(app, {
     admit: async () => grace,
     recheck: async () => grace,
-    slots: replaySlots({ limit: Number.POSITIVE_INFINITY, metrics: new Registry() }),
+    slots: replaySlots(Number.POSITIVE_INFINITY, new Registry()),
     metrics: new Registry(),
     now: () => new Date(),
     ...options,

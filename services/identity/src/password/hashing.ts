@@ -1,5 +1,6 @@
 import type { Argon2Algorithm, Argon2Parameters } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
+import { Slots } from '@gantry/service-kit'
 import { Piscina } from 'piscina'
 
 export interface Hashing {
@@ -20,10 +21,6 @@ export interface HashRequest {
 /** @throws Refusal too-many-requests when the hash does not start in time */
 export type Derive = (hashing: Hashing, request: HashRequest) => Promise<Uint8Array>
 
-interface Waiting extends HashRequest {
-  start(): void
-}
-
 /** Time after which the hashes that were started no longer count for the shares, in milliseconds. */
 const SHARES_MS = 60_000
 
@@ -36,13 +33,11 @@ const SHARES_MS = 60_000
  * logins of others.
  * @param concurrent maximum number of hashes that are computed at the same time
  */
-export function hashingThreads(concurrent: number, now = () => performance.now()): Derive {
+export function hashingThreads(concurrent: number): Derive {
   let pool: Piscina<Hashing, Uint8Array> | undefined
-  let running = 0
-  const waiting = new Set<Waiting>()
   /** Hashes that were started, by address and by name, since `sharesFrom`. */
   const started = new Map<string, number>()
-  let sharesFrom = now()
+  let sharesFrom = performance.now()
 
   const threads = () =>
     new Piscina<Hashing, Uint8Array>({
@@ -58,45 +53,27 @@ export function hashingThreads(concurrent: number, now = () => performance.now()
   const keysOf = ({ address, name }: HashRequest) => [`address ${address}`, `name ${name}`]
   const startedFor = (request: HashRequest) => keysOf(request).map(key => started.get(key) ?? 0)
 
-  const startNext = () => {
-    const [next] = [...waiting].toSorted((a, b) => {
-      const [[address = 0, name = 0], [otherAddress = 0, otherName = 0]] = [startedFor(a), startedFor(b)]
-      return address - otherAddress || name - otherName
-    })
-    next?.start()
-  }
-
-  const turn = (request: HashRequest) =>
-    new Promise<void>((resolve, reject) => {
-      const start = () => {
-        clearTimeout(deadline)
-        waiting.delete(entry)
-        running++
-        if (now() - sharesFrom >= SHARES_MS) {
-          started.clear()
-          sharesFrom = now()
-        }
-        for (const key of keysOf(request)) started.set(key, (started.get(key) ?? 0) + 1)
-        resolve()
-      }
-      const entry = { ...request, start }
-      const deadline = setTimeout(() => {
-        waiting.delete(entry)
-        const seconds = String(Math.ceil(request.waitMs / 1_000))
-        reject(new Refusal('too-many-requests', { headers: { 'retry-after': seconds } }))
-      }, request.waitMs)
-      waiting.add(entry)
-      if (running < concurrent) start()
-    })
+  const slots = new Slots<HashRequest>(concurrent, (a, b) => {
+    const [[address = 0, name = 0], [otherAddress = 0, otherName = 0]] = [startedFor(a), startedFor(b)]
+    return address - otherAddress || name - otherName
+  })
 
   return async (hashing, request) => {
-    await turn(request)
+    const slot = await slots.take(request, { waitMs: request.waitMs })
+    if (!slot) {
+      const seconds = String(Math.ceil(request.waitMs / 1_000))
+      throw new Refusal('too-many-requests', { headers: { 'retry-after': seconds } })
+    }
+    if (performance.now() - sharesFrom >= SHARES_MS) {
+      started.clear()
+      sharesFrom = performance.now()
+    }
+    for (const key of keysOf(request)) started.set(key, (started.get(key) ?? 0) + 1)
     try {
       pool ??= threads()
       return await pool.run(hashing)
     } finally {
-      running--
-      startNext()
+      slot.release()
     }
   }
 }
