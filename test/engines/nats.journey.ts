@@ -5,6 +5,8 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { startReactor } from '@gantry/event-sourcing'
 import { type Bus, BusUnavailable, type Json, type Message, type MissedMessages } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { checkBus, dropStream, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
@@ -12,7 +14,6 @@ import { connect as connectClient, DeliverPolicy, nanos, type StreamConfig } fro
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
 import { findDebianNats, findNats } from './src/find-nats.ts'
-import { forked } from './src/fixtures/forked.ts'
 import { insist } from './src/fixtures/insist.ts'
 import { ranOn } from './src/ran-on.ts'
 
@@ -39,9 +40,8 @@ describe.each(versions)('the contract on $description', ({ kind, description, st
   }, 120_000)
   afterAll(() => shared.stop())
   busContract(description, async () => {
-    // Messages that a consumer gives back are redelivered immediately, so that no case waits for the end of the hold.
     const connect = async (retentionMs?: number) =>
-      natsBus({ url: shared.url, ackWaitMs: 60_000, stream: { ...(retentionMs && { retentionMs }) } })
+      natsBus({ url: shared.url, stream: { ...(retentionMs && { retentionMs }) } })
     let retains = false
     const keepAgain = async () => {
       const bus = await connect(DAY_MS)
@@ -94,6 +94,23 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       return given
     }
     const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+    /** @returns a function that starts a reactor on a bus. All have the same positions. */
+    const reacting = async (handle: (data: number) => unknown) => {
+      const folder = await mkdtemp(join(tmpdir(), 'gantry-positions-'))
+      const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+      const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+      onTestFinished(async () => {
+        await Promise.all([eventStore.close(), readModels.close()])
+        await rm(folder, { recursive: true })
+      })
+      const react = async ({ data }: Message) => void handle(Number(data))
+      const log = { info() {}, warn() {}, error() {} }
+      return (bus: Bus) =>
+        startReactor(
+          { consumer: 'shop', subjects: ['events.orders'], react },
+          { bus, eventStore, readModels, holder: 'a', log },
+        )
+    }
 
     it('drops all messages, and is created again', async () => {
       await open().publish(numbered(1, 3))
@@ -186,34 +203,27 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       }
     })
 
-    it('adds what a newer version needs to the stream and the consumer, and removes nothing', async () => {
-      const consume = async (bus: Bus, subjects: string[], count: number) => {
-        const given: Json[] = []
-        for await (const { message, ack } of bus.consume({
-          consumer: 'shop',
-          subjects,
-          signal: stop.signal,
-        })) {
-          given.push(message.data)
-          await ack()
-          if (given.length === count) break
-        }
-        return given
-      }
+    it('adds the subjects of a newer version to the stream, and removes none', async () => {
       const older = open({ stream: { subjects: ['events.>'] } })
-      await older.publish([...numbered(1, 2), ...numbered(3, 1, 'events.refunds')])
-      expect(await consume(older, ['events.orders'], 1)).toEqual([1])
-
-      const newer = open({ stream: { subjects: ['events.>', 'refunds.made'] }, ackWaitMs: 7_000 })
-      await newer.publish([...numbered(4, 1, 'refunds.made'), ...numbered(5, 1)])
-      expect(await consume(newer, ['events.orders', 'events.refunds', 'refunds.made'], 4)).toEqual([
-        2, 3, 4, 5,
-      ])
-
+      await older.publish(numbered(1, 1))
+      const newer = open({ stream: { subjects: ['events.>', 'refunds.made'] } })
+      await newer.publish(numbered(2, 1, 'refunds.made'))
       const olderAgain = open({ stream: { subjects: ['events.>'] } })
       await olderAgain.ping()
-      await newer.publish(numbered(6, 1, 'refunds.made'))
-      expect(await consume(olderAgain, ['refunds.made'], 1)).toEqual([6])
+      await newer.publish(numbered(3, 1, 'refunds.made'))
+      expect(await read(olderAgain, 'refunds.made')).toEqual([2, 3])
+    })
+
+    it('ends a read when another one with its name begins', async () => {
+      const bus = open()
+      await bus.publish(numbered(1, 1))
+      const named = (from: Bus) =>
+        from.read({ reader: 'shop', subjects: ['events.orders'], after: 0, live: true, signal: stop.signal })
+      const [earlier, later] = [named(bus), named(open())].map(each => each[Symbol.asyncIterator]())
+      expect((await earlier?.next())?.value?.data).toBe(1)
+      const ended = earlier?.next()
+      expect((await later?.next())?.value?.data).toBe(1)
+      await expect(ended).rejects.toThrow(BusUnavailable)
     })
 
     describe('with a retention', () => {
@@ -221,40 +231,32 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       const retaining = () => open({ stream: { retentionMs: RETENTION_MS } })
       const gone = (bus: Bus, sequence: number) =>
         eventually(async () => expect(await bus.removedThrough(['events.>'])).toBe(sequence))
-      /** Consumes until `count` messages are handled. */
-      const consume = async (bus: Bus, consumer: string, count: number, missed: MissedMessages[]) => {
-        const given: Json[] = []
-        const options = { consumer, subjects: [`events.${consumer}`], signal: stop.signal }
-        const deliveries = bus.consume({ ...options, missed: range => void missed.push(range) })
-        for await (const { message, ack } of deliveries) {
-          given.push(message.data)
-          await ack()
-          if (given.length === count) break
-        }
-        return given
-      }
 
-      it('reports missed messages to a consumer that was away for longer, once, and to no other consumer', async () => {
+      it('reports missed messages to a reader, but not those on other subjects while it had all of its own', async () => {
         const bus = retaining()
-        await bus.publish([...numbered(1, 1, 'events.shop'), ...numbered(2, 1, 'events.quiet')])
         const missed: Record<'shop' | 'quiet', MissedMessages[]> = { shop: [], quiet: [] }
-        expect(await consume(bus, 'shop', 1, missed.shop)).toEqual([1])
-        // This consumer stays connected and has no messages while the other has.
-        const staying = consume(bus, 'quiet', 2, missed.quiet)
+        let passed = 0
+        /** Reads until one message has arrived. */
+        const next = async (subject: 'shop' | 'quiet', after: number) => {
+          const options = { subjects: [`events.${subject}`], after, live: true, signal: stop.signal }
+          const reports = {
+            missed: (range: MissedMessages) => void missed[subject].push(range),
+            passed(sequence: number) {
+              passed = sequence
+            },
+          }
+          for await (const { data } of bus.read({ ...options, ...reports })) return data
+        }
+        await bus.publish(numbered(1, 2, 'events.shop'))
+        const quiet = next('quiet', 0)
+        await eventually(() => expect(passed).toBe(2))
         await gone(bus, 2)
-        // These are removed while the shop is away.
-        await bus.publish(numbered(3, 2, 'events.shop'))
-        await gone(bus, 4)
-        await bus.publish([...numbered(5, 1, 'events.shop'), ...numbered(6, 1, 'events.quiet')])
-        expect(await consume(retaining(), 'shop', 1, missed.shop)).toEqual([5])
-        expect(await staying).toEqual([2, 6])
+        await bus.publish(numbered(3, 1, 'events.quiet'))
+        expect(await quiet).toBe(3)
         expect(missed.quiet).toEqual([])
-        await eventually(() => expect(missed.shop.at(-1)?.through).toBe(4))
-        expect(missed.shop).toHaveLength(1)
-
-        await bus.publish(numbered(7, 1, 'events.shop'))
-        expect(await consume(retaining(), 'shop', 1, missed.shop)).toEqual([7])
-        expect(missed.shop).toHaveLength(1)
+        await bus.publish(numbered(4, 1, 'events.shop'))
+        expect(await next('shop', 1)).toBe(4)
+        expect(missed.shop).toEqual([{ after: 1, through: 2 }])
       })
 
       it('publishes after a last message that was removed, on the same connection and on another', async () => {
@@ -380,93 +382,18 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       })
     })
 
-    describe('with processes that share a consumer name', () => {
-      const holder = async (ackWaitMs: number) => {
-        const child = forked('./hold-message.ts', [engine.url, 'shop', 'events.orders', `${ackWaitMs}`])
-        onTestFinished(() => child.kill())
-        await child.told({ ready: true })
-        return child
-      }
-      const consume = async (bus: Bus, count: number) => {
-        const given: Json[] = []
-        const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
-        for await (const { message, ack } of bus.consume(options)) {
-          given.push(message.data)
-          await ack()
-          if (given.length === count) break
-        }
-        return given
-      }
-
-      it('leaves a message with a live holder that takes longer than the server may be silent', async () => {
-        await open().publish(numbered(1, 2))
-        // The bus watches its consumer with an interval and the monotonic clock.
-        vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
-        onTestFinished(() => void vi.useRealTimers())
-        const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
-        const given: Json[] = []
-        for await (const { message, ack } of open({ ackWaitMs: 1_500 }).consume(options)) {
-          given.push(message.data)
-          // Longer than the server may be silent while a request waits for messages.
-          if (given.length === 1) await vi.advanceTimersByTimeAsync(60_000)
-          await ack()
-          if (given.length === 2) break
-        }
-        expect(given).toEqual([1, 2])
-      })
-
-      it('refuses the acknowledgement of a holder that was paused until another one took over', async () => {
-        await open().publish(numbered(1, 2))
-        const child = await holder(1_500)
-        await child.told({ got: 1 })
-        child.pause()
-        const other = open({ ackWaitMs: 1_500 })
-        const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
-        for await (const { message, ack } of other.consume(options)) {
-          expect(message.data).toBe(1)
-          child.resume()
-          child.tell('ack')
-          await child.told({ refused: 1, why: 'bus unavailable: consumer shop has gone to another holder' })
-          await ack()
-          break
-        }
-        expect(await consume(other, 1)).toEqual([2])
-      })
-
-      it('skips a holder that was paused while waiting, which does not receive what it missed', async () => {
-        const other = open({ ackWaitMs: 1_500 })
-        await other.publish(numbered(1, 1))
-        const child = await holder(1_500)
-        await child.told({ got: 1 })
-        child.tell('ack')
-        await child.told({ acknowledged: 1 })
-        child.pause()
-        await other.publish(numbered(2, 1))
-        expect(await consume(other, 1)).toEqual([2])
-        child.resume()
-        await other.publish(numbered(3, 1))
-        await child.told({ got: 3 })
-        expect(child.all()).not.toContainEqual({ got: 2 })
-      })
-    })
-
     describe('when the server fails', () => {
       const faults = (): Faults => {
         if (!engine.faults) throw new Error('only a server that the tests start can fail')
         return engine.faults
       }
 
-      it('keeps acknowledged messages and the order on kill -9, and consumers continue', async () => {
+      it('keeps acknowledged messages and the order on kill -9, and reactors skip none', async () => {
         const bus = open()
-        const other = open()
         const handled: number[] = []
-        const consuming = insist(async () => {
-          const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
-          for await (const { message, ack } of other.consume(options)) {
-            handled.push(Number(message.data))
-            await ack()
-          }
-        })
+        const react = await reacting(data => handled.push(data))
+        const reactor = react(open())
+        onTestFinished(() => reactor.stop())
         let acknowledged = 0
         const publishing = (async () => {
           for (let from = 1; from <= 2_000; from += 200) {
@@ -485,50 +412,43 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         await publishing
         expect(await read(open())).toEqual(upTo(2_000))
         await eventually(() => expect(handled.at(-1)).toBe(2_000))
-        stop.abort()
-        await consuming
-        // The server may have lost some acknowledgements. A consumer may go back, but never skips a message.
+        // A reactor may go back, but never skips a message.
         for (const [index, number] of handled.entries()) {
           expect(number).toBeLessThanOrEqual((handled[index - 1] ?? 0) + 1)
         }
         expect([...new Set(handled)]).toEqual(upTo(2_000))
       }, 90_000)
 
-      it('gives a consumer all messages again when it had received more than the server has', async ({
+      it('gives a reactor all messages again when it had received more than the server has', async ({
         skip,
       }) => {
         skip(kind === 'docker', 'needs the folder of the server')
         const folder = await mkdtemp(join(tmpdir(), 'gantry-nats-'))
         onTestFinished(() => rm(folder, { recursive: true }))
         const messages = join(folder, 'jetstream/$G/streams/GANTRY/msgs')
-        /** Works with a server on the folder, which then stops in order and has saved the state of its consumer. */
+        const handled: number[] = []
+        const react = await reacting(data => handled.push(data))
+        /** Works with a server on the folder, which then stops in order. */
         const onServer = async (work: (bus: Bus) => Promise<unknown>) => {
           const losing = await start({ folder })
           const bus = natsBus({ url: losing.url })
-          await work(bus).finally(() => bus.close())
+          const reactor = react(bus)
+          await work(bus)
+          await reactor.stop()
+          await bus.close()
           await losing.stop()
-        }
-        const consume = async (bus: Bus, count: number, then = async () => {}) => {
-          const handled: Json[] = []
-          const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
-          for await (const { message, ack } of bus.consume(options)) {
-            await ack()
-            if (handled.push(message.data) === 3) await then()
-            if (handled.length === count) return handled
-          }
-          throw new Error('the consumer has ended')
         }
         await onServer(bus => bus.publish(numbered(1, 3)))
         await cp(messages, `${folder}/earlier`, { recursive: true })
         await onServer(async bus => {
           await bus.publish(numbered(4, 3))
-          expect(await consume(bus, 6)).toEqual(upTo(6))
+          await eventually(() => expect(handled).toEqual(upTo(6)))
         })
         await rm(messages, { recursive: true })
         await rename(`${folder}/earlier`, messages)
         await onServer(async bus => {
-          const publishMore = async () => void (await bus.publish(numbered(7, 3)))
-          expect(await consume(bus, 6, publishMore)).toEqual([1, 2, 3, 7, 8, 9])
+          await bus.publish(numbered(7, 3))
+          await eventually(() => expect(handled.slice(6)).toEqual([1, 2, 3, 7, 8, 9]))
         })
       }, 60_000)
 
@@ -557,11 +477,10 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         bus.respond('requests.double', async data => Number(data) * 2)
         await Promise.all([bus.ping(), other.ping()])
         const reading = drained(bus.read({ subjects: ['events.>'], after: 0, live: true, signal }))
-        const consuming = drained(bus.consume({ consumer: 'shop', subjects: ['events.>'], signal }))
         bus.respond('requests.never', () => new Promise(() => {}))
         await bus.ping()
         const asking = bus.request('requests.never', null, { timeoutMs: 60_000 })
-        const underWay = Promise.allSettled([reading, consuming, asking])
+        const underWay = Promise.allSettled([reading, asking])
         await bus.ping()
 
         await faults().kill()
@@ -581,7 +500,6 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
           bus.last(['events.>']),
           bus.ping(),
           drained(bus.read({ subjects: ['events.>'], after: 0, live: false, signal })),
-          drained(bus.consume({ consumer: 'shop', subjects: ['events.>'], signal })),
         ]
         unavailable(
           await Promise.allSettled(calls),

@@ -1,60 +1,201 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteBus, sqliteEventStore } from '@gantry/embedded'
+import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import {
+  type EventStore,
   HeldMessages,
   type Log,
+  type Reaction,
   type ReactorOptions,
   type RecordedEvent,
   StreamQuarantined,
   startReactor,
+  type Worker,
 } from '@gantry/event-sourcing'
-import type { Json, Message, MissedMessages } from '@gantry/messaging'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Bus, Json, Message, MissedMessages } from '@gantry/messaging'
+import type { ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
 let folder: string
+let time: number
+let bus: Bus
+let eventStore: EventStore
+let readModels: ReadModels
+let workers: Worker[]
+const log: Log = { info() {}, warn() {}, error() {} }
+const path = () => join(folder, 'messages.db')
+const open = (retentionMs?: number) => sqliteBus({ path: path(), now: () => new Date(time), retentionMs })
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-reactor-'))
+  time = Date.parse('2026-11-21T10:00:00.000Z')
+  bus = open()
+  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+  workers = []
 })
-afterEach(() => rm(folder, { recursive: true }))
+const stopAll = () => Promise.all(workers.splice(0).map(worker => worker.stop()))
+afterEach(async () => {
+  await stopAll()
+  await Promise.all([bus.close(), eventStore.close(), readModels.close()])
+  await rm(folder, { recursive: true })
+})
+
+const publish = (...data: Json[]) =>
+  bus.publish(data.map(each => ({ id: `m-${each}`, subject: 'events.a', data: each })))
+const start = (
+  react: (data: Json) => Promise<unknown>,
+  { keyOf, ...options }: Partial<ReactorOptions> & Pick<Reaction, 'keyOf'> = {},
+) => {
+  const reaction: Reaction = {
+    consumer: 'shop',
+    subjects: ['events.a'],
+    react: async ({ data }) => void (await react(data)),
+    ...(keyOf && { keyOf }),
+  }
+  workers.push(
+    startReactor(reaction, { bus, eventStore, readModels, holder: `${Math.random()}`, log, ...options }),
+  )
+}
+/** Messages with the same first letter have the same key. */
+const byLetter = { keyOf: ({ data }: Message) => String(data)[0] ?? '' }
+
+test('without keys messages are handled one after the other, and after a restart from the last one on', async () => {
+  const begun: Json[] = []
+  const gate = Promise.withResolvers<void>()
+  start(async data => {
+    begun.push(data)
+    if (data === 2) await gate.promise
+  })
+  await publish(1, 2, 3)
+  await vi.waitFor(() => expect(begun).toEqual([1, 2]))
+  gate.resolve()
+  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3]))
+  await stopAll()
+  await publish(4)
+  start(async data => void begun.push(data))
+  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 4]))
+})
+
+test('messages of different keys are handled concurrently, up to 32, and those of a key in their order', async () => {
+  const begun: Json[] = []
+  const gate = Promise.withResolvers<void>()
+  start(async data => {
+    begun.push(data)
+    await gate.promise
+  }, byLetter)
+  const others = Array.from({ length: 40 }, (_, index) => String.fromCodePoint(0x4e00 + index))
+  await publish('a1', 'a2', ...others)
+  await vi.waitFor(() => expect(begun).toHaveLength(31))
+  expect(begun).toEqual(['a1', ...others.slice(0, 30)])
+  gate.resolve()
+  await vi.waitFor(() => expect(begun).toHaveLength(42))
+  expect(begun.indexOf('a2')).toBeGreaterThan(30)
+})
+
+test('a process that takes over handles again what follows the first message that is not handled', async () => {
+  const handled: Json[] = []
+  const stopping = Promise.withResolvers<void>()
+  start(async data => {
+    if (data === 'b') await stopping.promise.then(() => Promise.reject(new Error('stopped')))
+    handled.push(data)
+  }, byLetter)
+  await publish('a', 'b', 'c')
+  await vi.waitFor(() => expect(handled).toEqual(['a', 'c']))
+  const stopped = stopAll()
+  stopping.resolve()
+  await stopped
+  start(async data => void handled.push(data))
+  await vi.waitFor(() => expect(handled).toEqual(['a', 'c', 'b', 'c']))
+})
+
+test('after a failure no message is begun, also of the key, until the failed one is tried again', async () => {
+  const begun: Json[] = []
+  let isFailing = true
+  start(async data => {
+    begun.push(data)
+    if (data !== 'a1' || !isFailing) return
+    isFailing = false
+    throw new Error('the store is unavailable')
+  }, byLetter)
+  await publish('a1', 'a2')
+  await vi.waitFor(() => expect(begun).toEqual(['a1', 'a1', 'a2']))
+})
+
+test('messages wait until the reactor is ready', async () => {
+  const handled: Json[] = []
+  let checks = 0
+  let ready = false
+  const isReady = () => {
+    checks++
+    return ready
+  }
+  start(async data => void handled.push(data), { isReady })
+  await publish(1, 2)
+  await vi.waitFor(() => expect(checks).toBeGreaterThan(2))
+  expect(handled).toEqual([])
+  ready = true
+  await vi.waitFor(() => expect(handled).toEqual([1, 2]))
+})
+
+test('a reactor whose read models were lost continues at a position that is kept with the log', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const handled: Json[] = []
+  start(async data => void handled.push(data))
+  await publish(1)
+  await vi.waitFor(() => expect(handled).toEqual([1]))
+  vi.advanceTimersByTime(600_000)
+  await publish(2)
+  await vi.waitFor(async () => expect(await eventStore.readLast('reactor-shop')).toBeDefined())
+  await stopAll()
+  await readModels.checkpoints.clear('shop.reactor')
+  await publish(3)
+  start(async data => void handled.push(data))
+  await vi.waitFor(() => expect(handled).toEqual([1, 2, 3]))
+})
+
+test('messages are handled again that a bus gets again after it has lost messages', async () => {
+  const handled: Json[] = []
+  const react = async (data: Json) => void handled.push(data)
+  start(react)
+  await publish('long before')
+  time += 3_600_000
+  await publish(1, 2, 3)
+  await vi.waitFor(() => expect(handled).toEqual(['long before', 1, 2, 3]))
+  await stopAll()
+  await bus.close()
+  await rm(path())
+  bus = open()
+  time -= 3_600_000
+  await publish('long before')
+  time += 3_600_000
+  // Relays publish in another order, and the sequence of the last handled message has another one.
+  await publish(3, 1, 2, 4)
+  start(react)
+  await vi.waitFor(() => expect(handled.slice(4)).toEqual([3, 1, 2, 4]))
+})
 
 test('a reactor that was away longer than the retention reports missed messages and handles the rest', async () => {
-  let time = Date.parse('2026-11-21T10:00:00.000Z')
-  const bus = sqliteBus({
-    path: join(folder, 'messages.db'),
-    now: () => new Date(time),
-    retentionMs: 1_000,
-    leaseMs: 300,
-  })
-  const publish = (...numbers: number[]) =>
-    bus.publish(numbers.map(number => ({ id: `${number}`, subject: 'events.a', data: number })))
+  await bus.close()
+  bus = open(1_000)
   const handled: Json[] = []
   const missed: MissedMessages[] = []
   const errors: [object, string][] = []
-  const log: Log = { info() {}, warn() {}, error: (details, message) => void errors.push([details, message]) }
-  const start = () =>
-    startReactor({
-      consumer: 'shop',
-      subjects: ['events.a'],
-      bus,
-      log,
-      react: async ({ data }) => void handled.push(data),
-      missed: range => void missed.push(range),
-    })
-
-  const before = start()
+  const options = {
+    log: { ...log, error: (details: object, message: string) => void errors.push([details, message]) },
+    missed: (range: MissedMessages) => void missed.push(range),
+  }
+  start(async data => handled.push(data), options)
   await publish(1)
   await vi.waitFor(() => expect(handled).toEqual([1]))
-  await before.stop()
+  await stopAll()
   await publish(2, 3)
   time += 3_600_000
   await publish(4)
   await vi.waitFor(async () => expect(await bus.removedThrough(['>'])).toBe(3))
-  const after = start()
+  start(async data => handled.push(data), options)
   await vi.waitFor(() => expect(handled).toEqual([1, 4]))
-  await after.stop()
-  await bus.close()
 
   expect(missed).toEqual([{ after: 1, through: 3 }])
   expect(errors).toEqual([
@@ -66,35 +207,26 @@ test('a reactor that was away longer than the retention reports missed messages 
 })
 
 test('a message about a quarantined stream is handled once after its release, also by another process, and blocks no other', async () => {
-  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-  const bus = sqliteBus({ path: join(folder, 'messages.db'), leaseMs: 300 })
-  const log: Log = { info() {}, warn() {}, error() {} }
   const handled: Json[] = []
   let isReleased = false
-  const start = () => {
+  const startHolding = () => {
     const held = new HeldMessages({ consumer: 'shop', eventStore, now: () => new Date(), log, retryMs: 10 })
     const react = async ({ data }: Message) => {
       const damaged = { stream: 'api-1', revision: 0 } as RecordedEvent
       if (data !== 3 && !isReleased) throw new StreamQuarantined(damaged, 'it is damaged')
       handled.push(data)
     }
-    const hold: ReactorOptions['hold'] = (message, error) => held.hold(message, error)
-    const workers = [
-      startReactor({ consumer: 'shop', subjects: ['events.a'], bus, log, react, hold }),
-      held.start(react),
-    ]
-    return () => Promise.all(workers.map(worker => worker.stop()))
+    const reaction = { consumer: 'shop', subjects: ['events.a'], react: held.holding(react) }
+    workers.push(startReactor(reaction, { bus, eventStore, readModels, holder: 'a', log }), held.start(react))
   }
-  const stop = start()
-  await bus.publish([1, 2, 3].map(number => ({ id: `${number}`, subject: 'events.a', data: number })))
+  startHolding()
+  await publish(1, 2, 3)
   await vi.waitFor(() => expect(handled).toEqual([3]))
-  await stop()
+  await stopAll()
   isReleased = true
-  const stopAgain = start()
+  startHolding()
   await vi.waitFor(async () => {
     expect(handled).toEqual([3, 1, 2])
     expect(await eventStore.readStream('heldmessages-shop')).toEqual([])
   })
-  await stopAgain()
-  await Promise.all([bus.close(), eventStore.close()])
 })

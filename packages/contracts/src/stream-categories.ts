@@ -14,6 +14,7 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'log',
   'logins',
   'platformevent',
+  'reactor',
   'readmodel',
   'recovery',
   'signingkey',

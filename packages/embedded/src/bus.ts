@@ -7,8 +7,6 @@ import {
   RequestTimeout,
 } from '@gantry/messaging'
 import { BROADCASTS_SCHEMA, broadcasts } from './bus/broadcasts.ts'
-import { CONSUMERS_SCHEMA } from './bus/consumer-leases.ts'
-import { consumption } from './bus/consumption.ts'
 import { lastSequence, MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { REMOVED_SCHEMA, removedMessages, removeExpired } from './bus/retention.ts'
@@ -27,10 +25,6 @@ export interface BusOptions {
   retentionMs?: number | undefined
   /** Interval of the polls for changes by other processes, in milliseconds. Default: 10. */
   pollMs?: number
-  /** How long the name of a consumer stays reserved after its process died, in milliseconds. Default: 5,000. */
-  leaseMs?: number
-  /** When a delivery that was not acknowledged is repeated, in milliseconds. Default: 30,000. */
-  redeliverAfterMs?: number
   /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
   /** Syncs the write-ahead log. Default: fdatasync. */
@@ -40,17 +34,16 @@ export interface BusOptions {
 const FILE = {
   kind: 'messages',
   version: FORMATS.messages,
-  schema: [MESSAGES_SCHEMA, REMOVED_SCHEMA, CONSUMERS_SCHEMA, BROADCASTS_SCHEMA, REQUESTS_SCHEMA].join(';'),
+  schema: [MESSAGES_SCHEMA, REMOVED_SCHEMA, BROADCASTS_SCHEMA, REQUESTS_SCHEMA].join(';'),
 } as const
 
 /**
  * A bus in a SQLite file. Several buses, also in several processes of one host, can use the same file. Requests are answered
- * within the process where this bus has a responder, otherwise through the file. Published messages are durable. The
- * positions of consumers survive the death of the process, but a power loss can set them back.
+ * within the process where this bus has a responder, otherwise through the file. Published messages are durable.
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteBus(options: BusOptions): Bus {
-  const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
+  const { path, now = () => new Date(), pollMs = 10 } = options
   const { disk = watchDisk(), retentionMs } = options
   const db = openDatabase(path, { ...FILE, durable: false })
   const sync = options.sync ?? walSync(db, path)
@@ -81,8 +74,6 @@ export function sqliteBus(options: BusOptions): Bus {
     durable: () => durable,
     removed,
   })
-  const { pageAfter } = messages
-  const consumers = consumption(file, { pageAfter, removed, leaseMs, redeliverAfterMs })
   const { broadcast, listen } = broadcasts(file)
   const { request, respond, withdraw } = requests(file)
 
@@ -93,7 +84,6 @@ export function sqliteBus(options: BusOptions): Bus {
     if (closing.signal.aborted) return
     commits.flush()
     file.commits.flush()
-    consumers.release()
     withdraw()
     closing.abort()
     await removing
@@ -108,10 +98,9 @@ export function sqliteBus(options: BusOptions): Bus {
     system: 'sqlite',
     publish: (list, options) => answering(() => messages.publish(list, options)),
     last: subjects => answering(() => messages.last(subjects)),
-    consume: options => iterating(consumers.consume(options)),
     read: options => iterating(messages.read(options)),
     head: () => answering(() => messages.head()),
-    backlog: options => answering(() => consumers.backlog(options)),
+    backlog: options => answering(() => messages.backlog(options)),
     removedThrough: subjects => answering(() => messages.removedThrough(subjects)),
     broadcast: (subject, data) => answering(() => broadcast(subject, data)),
     listen,
@@ -123,8 +112,7 @@ export function sqliteBus(options: BusOptions): Bus {
 }
 
 /**
- * Drops all messages in the file, with the positions of all consumers, in one transaction. Other processes can have the file
- * open: their consumers lose their names, and begin again.
+ * Drops all messages in the file in one transaction. Other processes can have the file open.
  * @returns whether there were any messages
  * @throws DataFolderRefused, DiskFull
  */
@@ -132,9 +120,7 @@ export function dropMessages(path: string): boolean {
   const db = openDatabase(path, { ...FILE, durable: true })
   try {
     const hasMessages = lastSequence(db)() > 0
-    db.exec(
-      'BEGIN IMMEDIATE; DELETE FROM messages; DELETE FROM removed_messages; DELETE FROM consumers; COMMIT',
-    )
+    db.exec('BEGIN IMMEDIATE; DELETE FROM messages; DELETE FROM removed_messages; COMMIT')
     return hasMessages
   } catch (error) {
     throw watchDisk().failed(path, error)

@@ -62,7 +62,7 @@ export { listReadModels } from './projector/read-model-record.ts'
 export { type ReadModelState, readModelStates } from './projector/read-model-states.ts'
 export { cancelRebuild, joinRebuild, pendingRebuild, requestRebuild } from './projector/rebuild-requests.ts'
 export { HeldMessages } from './publishing/held-messages.ts'
-export { type ReactorOptions, startReactor } from './publishing/reactor.ts'
+export { handledThrough, type Reaction, type ReactorOptions, startReactor } from './publishing/reactor.ts'
 export {
   LOG_OF_MODELS,
   LOG_POSITION,

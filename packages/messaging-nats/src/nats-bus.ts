@@ -1,17 +1,15 @@
 import { type Bus, BusUnavailable, type StoredMessage, sleep } from '@gantry/messaging'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
-import { consumption } from './consume.ts'
 import { isJetStreamError, toBusError } from './errors.ts'
 import { lastOn } from './last.ts'
 import { publishing } from './publish.ts'
-import { reader } from './read.ts'
+import { backlogOf, reader } from './read.ts'
 import { removedThrough } from './removed.ts'
 import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
 import { isOverwritten, STREAM_NOT_FOUND } from './stream.ts'
 
-const ACK_WAIT_MS = 5_000
 /** How long `close` waits for requests and messages in progress. */
 const GRACE_MS = 2_000
 
@@ -22,15 +20,12 @@ export interface NatsBus extends Bus {
 
 /**
  * A bus on NATS with JetStream (2.9 or newer). It connects in the background and reconnects until it is closed. While the
- * server is unavailable, calls fail at once with BusUnavailable, whose message has the reason, and reads and consumers end
- * with it. Listeners and responders resume when the server is back.
+ * server is unavailable, calls fail at once with BusUnavailable, whose message has the reason, and reads end with it. Listeners and responders resume when the server is back.
  * @throws NatsRefused when the URL cannot be used
  */
 export function natsBus(options: NatsOptions): NatsBus {
-  const { ackWaitMs = ACK_WAIT_MS } = options
   const closing = new AbortController()
   const connection = keepConnected(options)
-  const consumers = consumption({ connection, closing: closing.signal, ackWaitMs })
   const read = reader(connection, closing.signal)
   const { publish } = publishing(connection)
   const { broadcast, listen } = broadcasts(connection)
@@ -73,7 +68,7 @@ export function natsBus(options: NatsOptions): NatsBus {
 
   const close = async () => {
     closing.abort()
-    const finished = Promise.allSettled([...underWay, withdraw(), consumers.close()])
+    const finished = Promise.allSettled([...underWay, withdraw()])
     const late = new AbortController()
     await Promise.race([finished, sleep(GRACE_MS, { signal: late.signal })])
     late.abort()
@@ -88,11 +83,10 @@ export function natsBus(options: NatsOptions): NatsBus {
       underWay.add(publishing)
       return publishing
     },
-    consume: consumers.consume,
     read,
     last,
     head,
-    backlog: consumers.backlog,
+    backlog: ({ reader }) => backlogOf(connection, reader),
     removedThrough: async () => removedThrough(await state()),
     broadcast,
     listen,

@@ -17,11 +17,6 @@ export interface NatsOptions {
    */
   inbox?: string
   stream?: StreamOptions
-  /**
-   * How long the server waits for the acknowledgement of a message by a process that died, in milliseconds, before it
-   * delivers the message to another one. Use at least 3,000 for a busy process. Default: 5,000.
-   */
-  ackWaitMs?: number
   /** Called with a log line when the server is reached, cannot be used, or reports an error. */
   report?(line: string): void
 }

@@ -18,20 +18,13 @@ export interface StoredMessage extends Message {
   storedAt: string
 }
 
-/** A message to be handled. The next one is delivered after `ack`. */
-export interface Delivered {
-  message: StoredMessage
-  /** Confirms that the message is handled. An unacknowledged message is delivered again, also after a restart. */
-  ack(): Promise<void>
-}
-
 export interface Subjects {
   /** `*` matches one part, `>` all remaining parts. */
   subjects: readonly string[]
   signal: AbortSignal
 }
 
-/** A range of messages that were removed because of their age before a consumer or reader received them. */
+/** A range of messages that were removed because of their age before a reader received them. */
 export interface MissedMessages {
   /** Sequence up to which everything was received. */
   after: number
@@ -50,9 +43,24 @@ export interface RequestOptions {
 /** Answers a request. */
 export type Responder = (data: Json, headers?: Headers) => Promise<Json>
 
-/** Called when messages were missed, before the messages that follow them. */
-interface Missing {
+/** What is read of the stream of all messages. */
+export interface ReadOptions extends Subjects {
+  /** Sequence (exclusive) to read from. */
+  after: number
+  /** Whether it continues with new messages. Otherwise it ends at the head. */
+  live: boolean
+  /**
+   * A name, by which NATS can restrict its users. There, a read ends the one before with the same name. Default: a name of
+   * the server.
+   */
+  reader?: string
+  /** Called when messages were missed, before the messages that follow them. */
   missed?(range: MissedMessages): void
+  /**
+   * Called from time to time with a sequence up to which all messages were read. Only by servers whose `removedThrough` does
+   * not distinguish subjects: a later read that begins there does not report other messages as missed.
+   */
+  passed?(sequence: number): void
 }
 
 /**
@@ -70,16 +78,8 @@ export interface Bus {
    * @throws Overtaken when there is a message after `after`
    */
   publish(messages: readonly Message[], options?: { after?: number }): Promise<number>
-  /**
-   * Consumes messages durably, in order, at least once. Consumers of the same name share one position in the stream, and
-   * only one of them receives messages at a time. A new name starts at the beginning. Ends when the signal is aborted.
-   */
-  consume(options: Subjects & Missing & { consumer: string }): AsyncIterable<Delivered>
-  /**
-   * Reads the stream after a sequence (exclusive). With `live` it continues with new messages, otherwise it ends at the
-   * head.
-   */
-  read(options: Subjects & Missing & { after: number; live: boolean }): AsyncIterable<StoredMessage>
+  /** Reads messages in order. Ends when the signal is aborted. */
+  read(options: ReadOptions): AsyncIterable<StoredMessage>
   /**
    * Sequence up to which messages on the subjects were removed because of their age; 0 when none was. Servers that do not
    * distinguish subjects answer with the sequence up to which any message was removed.
@@ -88,10 +88,10 @@ export interface Bus {
   /** The last message on any of the subjects, which must be stored by the bus; undefined when there is none. */
   last(subjects: readonly string[]): Promise<StoredMessage | undefined>
   /**
-   * Number of messages on the subjects that the consumer of this name has not acknowledged; 0 while no such consumer
-   * exists. Servers whose filters are less exact than the subjects also count messages that the consumer skips.
+   * Number of messages on the subjects after a sequence. NATS counts those that the last reader of the name has not
+   * received, which may be on other subjects too, and 0 if there was none in the last minutes.
    */
-  backlog(options: Pick<Subjects, 'subjects'> & { consumer: string }): Promise<number>
+  backlog(options: Pick<Subjects, 'subjects'> & { reader: string; after: number }): Promise<number>
   /** Sequence of the last message; 0 when there is none. */
   head(): Promise<number>
   /**

@@ -2,13 +2,13 @@ export { Backoff } from './backoff.ts'
 export {
   type Bus,
   BusUnavailable,
-  type Delivered,
   type Headers,
   type Json,
   type Message,
   type MissedMessages,
   NoResponder,
   Overtaken,
+  type ReadOptions,
   RequestFailed,
   type RequestOptions,
   RequestTimeout,
@@ -17,5 +17,6 @@ export {
   type Subjects,
   subjectMatches,
 } from './bus.ts'
+export { firstAfter, sequenceBefore } from './place.ts'
 export { isReply, type Reply, replyOf, resultOf } from './reply.ts'
 export { sleep } from './sleep.ts'

@@ -10,12 +10,13 @@ type BufferName = 'request-bodies' | 'responses' | 'event-tail' | 'bus-messages'
 
 const NAME = 'gantry_buffered_bytes'
 
-const buffers = new WeakMap<Gauge, Map<BufferName, () => number>>()
+const buffers = new WeakMap<Gauge, Map<BufferName, (() => number)[]>>()
 
-/** Adds a buffer to the gauge of the process. @param bytes measures it, at each scrape */
+/** Adds a buffer, or a part of it, to the gauge of the process. @param bytes measures it, at each scrape */
 export function measureBuffer(registry: Registry, name: BufferName, bytes: () => number): void {
   const gauge = (registry.getSingleMetric(NAME) as Gauge<'buffer'> | undefined) ?? bufferGauge(registry)
-  buffers.get(gauge)?.set(name, bytes)
+  const all = buffers.get(gauge)
+  all?.set(name, [...(all.get(name) ?? []), bytes])
 }
 
 function bufferGauge(registry: Registry): Gauge<'buffer'> {
@@ -25,7 +26,11 @@ function bufferGauge(registry: Registry): Gauge<'buffer'> {
     labelNames: ['buffer'],
     registers: [registry],
     collect() {
-      for (const [buffer, bytes] of buffers.get(gauge) ?? []) this.set({ buffer }, bytes())
+      for (const [buffer, parts] of buffers.get(gauge) ?? [])
+        this.set(
+          { buffer },
+          parts.reduce((sum, bytes) => sum + bytes(), 0),
+        )
     },
   })
   buffers.set(gauge, new Map())

@@ -1,6 +1,6 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
-import { nameUuids, type ReactorOptions } from '@gantry/event-sourcing'
+import { nameUuids, type Reaction } from '@gantry/event-sourcing'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import type { WatchedEventStore } from './append-watch.ts'
 import {
@@ -203,10 +203,7 @@ const [DELETED, ERASED] = [
  * callers whose outcome mentions the user lose it after an erasure; a repeated request is then executed with the same ids,
  * so that it creates nothing again.
  */
-export function forgettingUsers(
-  service: string,
-  readModels: ReadModels,
-): Pick<ReactorOptions, 'consumer' | 'subjects' | 'react'> {
+export function forgettingUsers(service: string, readModels: ReadModels): Reaction {
   const remembered = recordsOf({ service, readModels })
   /** Calls `forget` for the records of a query until none is left. @returns whether there were any */
   const forgetAll = async (

@@ -1,5 +1,14 @@
 import type { Lag as LagOfPart } from '@gantry/contracts'
-import { type EventStore, type Lag, lagAfter, listReadModels, MAX_READ, START } from '@gantry/event-sourcing'
+import {
+  type EventStore,
+  handledThrough,
+  type Lag,
+  lagAfter,
+  listReadModels,
+  MAX_READ,
+  type Reaction,
+  START,
+} from '@gantry/event-sourcing'
 import { type Bus, type StoredMessage, sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
@@ -40,6 +49,8 @@ const RETRIED_WITHIN_MS = 15_000
 export interface FollowingConsumer extends Follower {
   /** Handles a message while its age counts as the lag of the consumer. */
   handling(message: StoredMessage, handle: () => Promise<void>): Promise<void>
+  /** Size of the data of the messages that are being handled. */
+  bytes(): number
 }
 
 /**
@@ -47,32 +58,40 @@ export interface FollowingConsumer extends Follower {
  * the first one, and the others have 0.
  */
 export function followingConsumer(
-  bus: Bus,
-  { consumer, subjects, now }: { consumer: string; subjects: readonly string[]; now(): Date },
+  { bus, readModels, now }: { bus: Bus; readModels: Pick<ReadModels, 'checkpoints'>; now(): Date },
+  { consumer, subjects }: Pick<Reaction, 'consumer' | 'subjects'>,
 ): FollowingConsumer {
-  let current: { since: number; until: number } | undefined
+  const handled = new Set<StoredMessage>()
+  let failed: { message: StoredMessage; until: number } | undefined
   const seconds = () => {
-    if (!current || performance.now() >= current.until) return 0
-    return Math.max(0, now().getTime() - current.since) / 1_000
+    const retried = failed && performance.now() < failed.until ? [failed.message] : []
+    const stored = [...handled, ...retried].map(({ storedAt }) => Date.parse(storedAt))
+    return Math.max(0, now().getTime() - Math.min(...stored)) / 1_000
   }
   return {
     name: consumer,
     kind: 'CONSUMER',
     lag: singleFlight(async () => ({
-      events: await bus.backlog({ consumer, subjects }),
+      events: await bus.backlog({
+        reader: consumer,
+        subjects,
+        after: await handledThrough({ consumer }, readModels),
+      }),
       seconds: seconds(),
     })),
-    async handling({ storedAt }, handle) {
-      const since = Date.parse(storedAt)
-      current = { since, until: Number.POSITIVE_INFINITY }
+    async handling(message, handle) {
+      handled.add(message)
       try {
         await handle()
-        current = undefined
+        if (failed?.message.sequence === message.sequence) failed = undefined
       } catch (error) {
-        current = { since, until: performance.now() + RETRIED_WITHIN_MS }
+        failed = { message, until: performance.now() + RETRIED_WITHIN_MS }
         throw error
+      } finally {
+        handled.delete(message)
       }
     },
+    bytes: () => handled.values().reduce((sum, { data }) => sum + Buffer.byteLength(JSON.stringify(data)), 0),
   }
 }
 
@@ -110,8 +129,8 @@ const METRICS = {
   },
   CONSUMER: {
     metric: 'consumer',
-    events: 'Messages on the bus that the consumer has not acknowledged',
-    seconds: 'Age of the message that the consumer handles in this process, 0 without one',
+    events: 'Messages on the bus that the consumer has not handled',
+    seconds: 'Age of the oldest message that the consumer handles in this process, 0 without one',
   },
 } as const
 

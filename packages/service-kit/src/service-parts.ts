@@ -2,20 +2,19 @@ import {
   HeldMessages,
   type Projector,
   type Publication,
+  type Reaction,
   type ReactorOptions,
   startReactor,
   startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
-import type { Json, StoredMessage } from '@gantry/messaging'
+import type { Json } from '@gantry/messaging'
 import { handlingMessage } from '@gantry/tracing'
+import { measureBuffer } from './body-memory.ts'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import { forgettingUsers } from './idempotency.ts'
 import { type Follower, followingConsumer, lagOfParts, logFollowers, showLag } from './lag.ts'
 import type { Dependencies, Service } from './service.ts'
-
-/** What a service does about the messages of one consumer. */
-type Reaction = Pick<ReactorOptions, 'consumer' | 'subjects' | 'react' | 'within'>
 
 /** The parts of a service. `serviceFrom` starts and stops them. */
 export interface ServiceParts {
@@ -59,6 +58,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
   const countErrorsOf = (workers: readonly Worker[]) => {
     for (const { name: worker } of workers) if (worker !== undefined) errors.inc({ worker }, 0)
   }
+  const isCaughtUp = () => projectors.every(({ background, caughtUp }) => background || caughtUp)
   const release = async () => {
     await Promise.all(working.map(worker => worker.stop()))
   }
@@ -76,18 +76,25 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       working.push(...workers.map(start => start()))
       for (const reactor of reactors) {
         const missed = missedMessageCounter(metrics)(reactor.consumer)
-        const following = followingConsumer(bus, { ...reactor, now })
+        const following = followingConsumer({ bus, readModels, now }, reactor)
         followers.push(following)
         showLag(metrics, following)
-        const react: ReactorOptions['react'] = message =>
-          following.handling(message, () => reactor.react(message))
+        measureBuffer(metrics, 'bus-messages', following.bytes)
         const within: ReactorOptions['within'] = (message, work) => handlingMessage(bus.system, message, work)
         const held = new HeldMessages({ consumer: reactor.consumer, eventStore, now, log })
-        const hold: ReactorOptions['hold'] = (message, error) => held.hold(message, error)
-        working.push(startReactor({ within, ...reactor, react, hold, bus, log, missed }))
-        const reactAgain = (message: StoredMessage) =>
-          (reactor.within ?? within)(message, () => reactor.react(message))
-        working.push(held.start(reactAgain))
+        const react = held.holding(message => following.handling(message, () => reactor.react(message)))
+        const options = {
+          bus,
+          eventStore,
+          readModels,
+          holder,
+          log,
+          isReady: () => isCaughtUp(),
+          within,
+          missed,
+        }
+        working.push(startReactor({ ...reactor, react }, options))
+        working.push(held.start(message => within(message, () => reactor.react(message))))
       }
       countErrorsOf([...relays, ...working])
       for (const [subject, respond] of Object.entries(responders))
@@ -95,8 +102,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     },
     waitingFor() {
       for (const { waitsFor } of [...relays, ...working]) if (waitsFor !== undefined) return waitsFor
-      const needed = projectors.filter(({ background }) => !background)
-      return needed.every(({ caughtUp }) => caughtUp) ? undefined : `the read models of ${name}`
+      return isCaughtUp() ? undefined : `the read models of ${name}`
     },
     lag: () => lagOfParts(followers),
     release,

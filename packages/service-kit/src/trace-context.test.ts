@@ -1,5 +1,5 @@
 import type { Json } from '@gantry/messaging'
-import { contextOf, currentContext, inContext, inContextOfMessage, TraceContext } from '@gantry/tracing'
+import { contextOf, currentContext, handlingMessage, inContext, TraceContext } from '@gantry/tracing'
 import { expect, test } from 'vitest'
 import { processLog } from './process-log.ts'
 
@@ -44,7 +44,11 @@ test.each(['ev-€1', 'a\nb', '', 'x'.repeat(129)])(
   'the request id %j of a message is replaced by one that headers and log lines can have',
   async requestId => {
     const idIn = (message: { id: string; data: Json }) =>
-      inContextOfMessage({ subject: 's', ...message }, async () => currentContext()?.headers['x-request-id'])
+      handlingMessage(
+        'nats',
+        { subject: 's', ...message },
+        async () => currentContext()?.headers['x-request-id'],
+      )
     expect(await idIn({ id: 'm', data: { requestId } })).toMatch(/^[0-9a-f-]{36}$/)
     expect(await idIn({ id: requestId, data: null })).toMatch(/^[0-9a-f-]{36}$/)
     expect(await idIn({ id: requestId, data: { requestId: 'r-1' } })).toBe('r-1')

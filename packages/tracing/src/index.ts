@@ -10,7 +10,6 @@ export {
   enterContext,
   handlingMessage,
   inContext,
-  inContextOfMessage,
   inOwnContext,
   inSpan,
   isTracing,

@@ -190,11 +190,10 @@ const requestIdOf = ({ id, data }: Message): string => {
   return typeof requestId === 'string' ? requestId : id
 }
 
-/** Does the work on a message in the context of the request that caused it, of which the message has id and traceparent. */
-export const inContextOfMessage = <Result>(message: Message, work: () => Promise<Result>): Promise<Result> =>
-  inContext(new TraceContext(requestIdOf(message), message.headers?.traceparent), work)
-
-/** Handles a message in its context, as `inContextOfMessage` does, in a span. @param system name of the message server */
+/**
+ * Handles a message in a span, in the context of the request that caused it, of which the message has id and traceparent.
+ * @param system name of the message server
+ */
 export const handlingMessage = <Result>(
   system: string,
   message: Message,

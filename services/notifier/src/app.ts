@@ -1,6 +1,5 @@
 import { subjects } from '@gantry/contracts'
 import { newest, Projector } from '@gantry/event-sourcing'
-import type { Bus, StoredMessage } from '@gantry/messaging'
 import {
   type Dependencies,
   instrumented,
@@ -9,7 +8,6 @@ import {
   serviceFrom,
   userNames,
 } from '@gantry/service-kit'
-import { handlingMessage, inContextOfMessage } from '@gantry/tracing'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
@@ -19,9 +17,8 @@ import { SCHEDULER } from './dispatch/scheduler.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
 import { platformEventDecider } from './platform-event/platform-event.ts'
-import { prefetching } from './prefetch.ts'
 import { publicEvents } from './public-events.ts'
-import { reactionsOf, reactsTo } from './reactions.ts'
+import { reactionOf } from './reactions.ts'
 import { startRecoverer } from './recovery/recoverer.ts'
 import { Recoveries } from './recovery/recoveries.ts'
 import { recoveries as recoveryDocuments } from './recovery/recovery.projection.ts'
@@ -39,23 +36,11 @@ import { webhooks as webhookDocuments, webhookPeriods } from './webhook/webhook.
 import { webhookRoutes } from './webhook/webhook.routes.ts'
 import { Webhooks } from './webhook/webhooks.ts'
 
-/** Maximum number of messages that are handled ahead of the consumer. */
-const PREFETCHED = 32
-
 /** The read models of the notifier, without the periods of webhooks. */
 const PROJECTED = {
   name: 'notifier.projector',
   collections: [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers],
 }
-
-/**
- * Reacts to each message in its context, not in that of the message that began to prefetch, and in a span. So the consumer
- * begins none for a message that was prefetched.
- */
-const inContexts =
-  ({ system }: Bus, react: (message: StoredMessage) => Promise<void>): typeof react =>
-  message =>
-    handlingMessage(system, message, () => react(message))
 
 /** The notifier: webhooks, deliveries, recoveries, and events of the platform. */
 export function notifierService(
@@ -83,18 +68,7 @@ export function notifierService(
   const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
   const receive = intake(dependencies)
   const names = userNames({ bus, log })
-  const reactions = reactionsOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log })
-  const stopping = new AbortController()
-  const react = prefetching({
-    bus,
-    subjects: reactsTo,
-    // An event would not be delivered to a webhook that the read models do not have yet.
-    projector,
-    react: inContexts(bus, reactions),
-    window: PREFETCHED,
-    signal: stopping.signal,
-    ...process,
-  })
+  const reaction = reactionOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log })
 
   return serviceFrom(dependencies, {
     name: 'notifier',
@@ -118,18 +92,12 @@ export function notifierService(
       publicEvents: fact => publicEvents(newest(platformEventDecider.events, fact)),
       subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],
     },
-    reactors: [{ consumer: 'notifier', subjects: reactsTo, react, within: inContextOfMessage }],
+    reactors: [reaction],
     workers: [
       names.listen,
       () => {
         dispatcher.start()
-        return {
-          name: SCHEDULER,
-          stop() {
-            stopping.abort()
-            return delivery.release()
-          },
-        }
+        return { name: SCHEDULER, stop: () => delivery.release() }
       },
       () => startRecoverer({ recoveries, webhooks, deliveries, dispatcher, bus, leases, holder, log }),
       () => startOwnerChecks({ owners, caughtUp: () => projector.caughtUp, leases, holder, log }),

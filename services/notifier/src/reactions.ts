@@ -5,6 +5,7 @@ import {
   type CommandMetadata,
   type Log,
   pastQuarantine,
+  type Reaction,
 } from '@gantry/event-sourcing'
 import type { StoredMessage } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/read-models'
@@ -17,38 +18,6 @@ import { COMMITTED_AT } from './public-events.ts'
 import type { Owners } from './webhook/owners.ts'
 import type { WebhookDocument } from './webhook/webhook.projection.ts'
 import type { Webhooks } from './webhook/webhooks.ts'
-
-/**
- * Serial execution by key: tasks of one key run in the order of their numbers, tasks of different keys run concurrently.
- * A task waits for its predecessor and fails with its error, since the caller repeats both. A refusal is final and does
- * not affect successors.
- * @returns schedules a task. Call with ascending numbers per key. A number that is not greater than the previous one
- *   restarts the sequence of the key at once.
- */
-export function serialByKey(): (key: string, number: number, work: () => Promise<void>) => Promise<void> {
-  const latest = new Map<string, { number: number; run: Promise<void> }>()
-  return (key, number, work) => {
-    const before = latest.get(key)
-    const run = before && before.number < number ? before.run.catch(unlessRefused).then(work) : work()
-    const entry = { number, run }
-    latest.set(key, entry)
-    // A failed task stays, so that its successors fail too until it is repeated.
-    const forget = () => {
-      if (latest.get(key) === entry) latest.delete(key)
-    }
-    run.then(forget, error => {
-      if (error instanceof Refusal) forget()
-    })
-    return run
-  }
-}
-
-const unlessRefused = (error: unknown) => {
-  if (!(error instanceof Refusal)) throw error
-}
-
-/** Subjects that the notifier consumes. */
-export const reactsTo = [subjects.allEvents, subjects.platformEvents]
 
 export interface ReactionOptions {
   webhooks: Webhooks
@@ -84,31 +53,30 @@ const OF_PLATFORM = subjects.events('platform', '')
 
 /**
  * Handles messages of the bus: creates the deliveries of public events, and turns events of the platform into public
- * events. Each event takes effect once, however often its message is received.
- * @returns the message handler
+ * events. Each event takes effect once, however often its message is received. Deliveries of a resource are created in the
+ * order of its events, in which ordered webhooks receive them.
  */
-export function reactionsOf(options: ReactionOptions): (message: StoredMessage) => Promise<void> {
+export function reactionOf(options: ReactionOptions): Reaction {
   const { owners } = options
-  // Deliveries of a resource are created in the order of its events. Ordered webhooks receive them in this order.
-  const serially = serialByKey()
   const deliver = deliveringEvents(options)
   const receivePlatformEvent = receivingPlatformEvents(options)
 
-  return async message => {
+  const react = async (message: StoredMessage) => {
     if (message.subject === subjects.platformEvents) return receivePlatformEvent(message)
     const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
     const isOfUser = OF_USERS.has(message.subject)
     if (!isEventType(type) && !isOfUser) return
     const event = PublicEvent.safeParse(message.data)
     if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
-    if (isOfUser) return serially(event.data.subject, message.sequence, () => owners.userChanged(event.data))
-    await serially(event.data.subject, message.sequence, () =>
-      deliver(event.data, message).catch(error => {
-        // A retry would fail the same way and block all later messages; a refusal is final.
-        throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
-      }),
-    )
+    if (isOfUser) return owners.userChanged(event.data)
+    await deliver(event.data, message).catch(error => {
+      // A retry would fail the same way and block all later messages; a refusal is final.
+      throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
+    })
   }
+  const keyOf = ({ subject, data, id }: StoredMessage) =>
+    subject === subjects.platformEvents ? id : String((data as Partial<PublicEvent> | null)?.subject)
+  return { consumer: 'notifier', subjects: [subjects.allEvents, subjects.platformEvents], react, keyOf }
 }
 
 /** @returns a function that creates the deliveries of an event to the webhooks that ask for its type */

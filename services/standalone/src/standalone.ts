@@ -42,7 +42,7 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
     throw new Refusal('not-ready', { detail: `waits for ${waitingFor() ?? 'its start'}` })
   }
   const projectors = services.flatMap(service => service.projectors)
-  const agent = startDeploymentAgent(bus, log)
+  const agent = startDeploymentAgent({ ...dependencies, ...dependencies.process })
   const stopRebuilds = answerRebuilds(bus, projectors, dependencies)
   const stopBackups = answerBackups(bus, composed.files, {
     usesKeyFile: settings.ENCRYPTION_KEY === undefined,

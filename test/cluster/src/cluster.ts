@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { busSettings, hostInUrl } from '@gantry/hosting'
+import { busSettings, hostInUrl, storeSettings } from '@gantry/hosting'
 import { openBus } from '@gantry/hosting/bus'
+import { openStores } from '@gantry/hosting/stores'
 import type { Bus } from '@gantry/messaging'
 import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
@@ -129,14 +130,15 @@ export async function startCluster({
   const log = pino({ level: 'silent' })
   const onBus = readSettings(busSettings, { ...every, ...ownEnvironment('deployment-agent') })
   const bus: Bus = openBus(onBus, { name: 'deployment-agent', log }).store
-  const agent = startDeploymentAgent(bus, log)
+  const stores = openStores(readSettings(storeSettings, every))
+  const agent = startDeploymentAgent({ ...stores, bus, holder: 'deployment-agent', log })
 
   const stop = async () => {
     const [edges, services] = [all.slice(0, gateways), all.slice(gateways)]
     await Promise.all(edges.map(replica => replica.stop()))
     await Promise.all(services.map(replica => replica.stop()))
     await agent.stop()
-    await bus.close()
+    await Promise.all([bus.close(), stores.close()])
     await engines.stop()
   }
   const showing = setInterval(waiting(all, say), SHOW_MS)

@@ -141,16 +141,6 @@ const nameOf = ({ name, generation = 0 }: CollectionName) =>
 
 const busOf = (bus: Bus, make: Make): Bus =>
   delayed(bus, make, {
-    async *consume(options) {
-      const delivered = items(
-        bus.consume(options),
-        make,
-        ({ message }) => `brings ${message.subject} to ${options.consumer}`,
-        options.signal,
-      )
-      for await (const { message, ack } of delivered)
-        yield { message, ack: () => make(`acknowledge ${message.subject}`, ack) }
-    },
     read: options => items(bus.read(options), make, ({ subject }) => `reads ${subject}`, options.signal),
     listen: (subject, handler) => bus.listen(subject, handler),
     request: (subject, data, options) =>

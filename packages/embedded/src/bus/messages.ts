@@ -24,7 +24,7 @@ export const MESSAGES_SCHEMA = `
 const PAGE = 250
 const PAGE_LENGTH = 131_072
 
-export interface MessageRow {
+interface MessageRow {
   sequence: number
   id: string
   subject: string
@@ -40,11 +40,12 @@ interface Messages {
   read(options: Parameters<Bus['read']>[0]): AsyncGenerator<StoredMessage>
   /** Sequence of the last message; it is durable. */
   head(): Promise<number>
-  /** See Bus. */
-  removedThrough(subjects: readonly string[]): Promise<number>
-  /** A page of durable messages after a sequence; empty only at the end of the durable messages. */
-  pageAfter(sequence: number): Promise<MessageRow[]>
+  removedThrough: Bus['removedThrough']
+  backlog: Bus['backlog']
 }
+
+/** Reads only index entries after the sequence: a grouped count of all subjects would read the whole index at each scrape. */
+export const COUNT_AFTER = 'SELECT count(*) AS messages FROM messages WHERE subject = ? AND sequence > ?'
 
 interface MessagesOptions {
   db: DatabaseSync
@@ -73,6 +74,10 @@ export function messageStream(options: MessagesOptions): Messages {
   const endOf = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages WHERE subject = ?')
   const subjectsUnder = storedSubjects(db)
   const at = db.prepare('SELECT * FROM messages WHERE sequence = ?')
+  const firstAfter = db.prepare(
+    'SELECT min(sequence) AS sequence FROM messages WHERE subject = ? AND sequence > ?',
+  )
+  const countAfter = db.prepare(COUNT_AFTER)
 
   const last = async (subjects: readonly string[]) => {
     await head()
@@ -80,6 +85,14 @@ export function messageStream(options: MessagesOptions): Messages {
     for (const subject of subjectsUnder(subjects))
       sequence = Math.max(sequence, Number(endOf.get(subject)?.sequence))
     return sequence === 0 ? undefined : toMessage(at.get(sequence) as unknown as MessageRow)
+  }
+
+  /** The sequence before the next message on one of the subjects; before the head, if there is none. */
+  const skipped = async (position: number, subjects: readonly string[]) => {
+    let next = (await head()) + 1
+    for (const subject of subjectsUnder(subjects))
+      next = Math.min(next, Number(firstAfter.get(subject, position)?.sequence ?? next))
+    return next - 1
   }
 
   async function* read({ subjects, after, live, signal, missed }: Parameters<Bus['read']>[0]) {
@@ -94,11 +107,15 @@ export function messageStream(options: MessagesOptions): Messages {
       const through = removed.after(Math.max(position, reported), subjects)
       if (through !== undefined) missed?.({ after: position, through })
       reported = through ?? reported
+      let isEmpty = true
       for (const row of rows) {
         if (ending.aborted || row.sequence > until) return
         position = row.sequence
-        if (fallsUnder(subjects, row.subject)) yield toMessage(row)
+        if (!fallsUnder(subjects, row.subject)) continue
+        isEmpty = false
+        yield toMessage(row)
       }
+      if (isEmpty && rows.length === PAGE) position = Math.max(position, await skipped(position, subjects))
       if (rows.length > 0) await setImmediate()
       else if (live) await changes.after(seen, ending)
       else return
@@ -107,14 +124,21 @@ export function messageStream(options: MessagesOptions): Messages {
 
   const removedThrough = async (subjects: readonly string[]) => removed.after(0, subjects) ?? 0
 
-  return { publish: publisher(options), last, read, head, removedThrough, pageAfter }
+  const backlog: Bus['backlog'] = async ({ subjects, after }) => {
+    let messages = 0
+    for (const subject of subjectsUnder(subjects))
+      messages += Number(countAfter.get(subject, after)?.messages)
+    return messages
+  }
+
+  return { publish: publisher(options), last, read, head, removedThrough, backlog }
 }
 
 /**
  * Returns a function for the subjects of stored messages that fall under a pattern. It reads one entry of the index for each
  * stored subject.
  */
-export function storedSubjects(db: DatabaseSync): (patterns: readonly string[]) => Iterable<string> {
+function storedSubjects(db: DatabaseSync): (patterns: readonly string[]) => Iterable<string> {
   const next = db.prepare('SELECT min(subject) AS subject FROM messages WHERE subject > ?')
   return function* (patterns) {
     let subject = next.get('')?.subject
@@ -123,7 +147,7 @@ export function storedSubjects(db: DatabaseSync): (patterns: readonly string[]) 
   }
 }
 
-function durablePages({ db, commits, durable }: MessagesOptions): Pick<Messages, 'head' | 'pageAfter'> {
+function durablePages({ db, commits, durable }: MessagesOptions) {
   const newest = lastSequence(db)
   const page = db.prepare(
     `SELECT * FROM messages WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ${PAGE}`,
@@ -146,6 +170,7 @@ function durablePages({ db, commits, durable }: MessagesOptions): Pick<Messages,
     return rows
   }
 
+  /** A page of durable messages after a sequence; empty only at the end of the durable messages. */
   const pageAfter = async (sequence: number): Promise<MessageRow[]> => {
     const rows = rowsAfter(sequence, durable())
     // A running sync wakes the reader when it ends. Messages of other processes are synced here.
@@ -184,14 +209,7 @@ function publisher({ db, commits, now }: MessagesOptions): Bus['publish'] {
   }
 }
 
-export const toMessage = ({
-  sequence,
-  id,
-  subject,
-  data,
-  headers,
-  stored_at,
-}: MessageRow): StoredMessage => ({
+const toMessage = ({ sequence, id, subject, data, headers, stored_at }: MessageRow): StoredMessage => ({
   sequence,
   id,
   subject,

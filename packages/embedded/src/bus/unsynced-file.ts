@@ -6,7 +6,7 @@ import { type GroupCommit, groupCommit } from '../group-commit.ts'
 import { hostClock } from '../host-clock.ts'
 
 /**
- * The file of a bus for broadcasts, requests and the positions of consumers. Commits survive the death of the process but
+ * The file of a bus for broadcasts and requests. Commits survive the death of the process but
  * not a power loss: no commit waits for the disk.
  */
 export interface UnsyncedFile {

@@ -37,8 +37,16 @@ export class HeldMessages {
     this.#stream = streamName('heldmessages', options.consumer)
   }
 
-  /** Keeps a message. @throws EventStoreUnavailable */
-  async hold(message: StoredMessage, { event }: StreamQuarantined): Promise<void> {
+  /** @returns a reaction that keeps a message if its own reaction needs a quarantined stream @throws EventStoreUnavailable */
+  holding(react: (message: StoredMessage) => Promise<void>): (message: StoredMessage) => Promise<void> {
+    return message =>
+      react(message).catch(error => {
+        if (!(error instanceof StreamQuarantined)) throw error
+        return this.#hold(message, error)
+      })
+  }
+
+  async #hold(message: StoredMessage, { event }: StreamQuarantined): Promise<void> {
     const { log, consumer } = this.#options
     const details = { consumer, message: message.id, subject: message.subject, stream: event.stream }
     for (;;) {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   type Bus,
-  type Delivered,
   type Headers,
   type Json,
   type Message,
@@ -72,29 +71,6 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
       const options = { subjects, after, live: false, signal: stop.signal }
       for await (const stored of from.read(options)) messages.push(stored)
       return messages
-    }
-
-    /** Consumes and acknowledges `count` messages. */
-    const consume = async (from: Bus, consumer: string, count: number, subjects = everything()) => {
-      const handled: StoredMessage[] = []
-      for await (const { message, ack } of from.consume({ consumer, subjects, signal: stop.signal })) {
-        handled.push(message)
-        await ack()
-        if (handled.length === count) break
-      }
-      return handled
-    }
-
-    /** Receives one message and stops without acknowledging it. */
-    const drop = async (from: Bus, consumer: string) => {
-      for await (const { message } of from.consume({
-        consumer,
-        subjects: everything(),
-        signal: stop.signal,
-      })) {
-        return message
-      }
-      throw new Error('the consumer ended')
     }
 
     describe('publish and read', () => {
@@ -347,133 +323,23 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
       })
     })
 
-    describe('consume', () => {
-      it('starts at the beginning and delivers all messages in order and complete, then new ones', async () => {
-        const messages = numbered(5)
-        await bus.publish(messages.slice(0, 3))
-        const consuming = consume(bus, test, 5)
-        await bus.publish(messages.slice(3))
-        const handled = await consuming
-
-        expect(numbers(handled)).toEqual([1, 2, 3, 4, 5])
-        expect(handled).toStrictEqual(await read(bus, everything()))
-      })
-
-      it('continues after the last acknowledged message, also after a restart', async () => {
-        await bus.publish(numbered(4))
-        expect(numbers(await consume(bus, test, 1))).toEqual([1])
-        expect(numbers(await consume(bus, test, 2))).toEqual([2, 3])
-        await bus.close()
-        const restarted = await connect()
-        await restarted.publish([message(5)])
-        expect(numbers(await consume(restarted, test, 2))).toEqual([4, 5])
-      })
-
-      it('delivers an unacknowledged message again, also to the next holder of the name and after a restart', async () => {
-        await bus.publish(numbered(2))
-        expect((await drop(bus, test)).data).toEqual({ number: 1 })
-        expect((await drop(await connect(), test)).data).toEqual({ number: 1 })
-        await bus.close()
-        const restarted = await connect()
-        expect(numbers(await consume(restarted, test, 2))).toEqual([1, 2])
-      })
-
-      it('delivers the next message only after an acknowledgement', async () => {
-        await bus.publish(numbered(2))
-        const given: Delivered[] = []
-        const consuming = (async () => {
-          const options = { consumer: test, subjects: everything(), signal: stop.signal }
-          for await (const delivered of bus.consume(options)) given.push(delivered)
-        })()
-        await eventually(() => expect(given).toHaveLength(1))
-        await bus.ping()
-        expect(given).toHaveLength(1)
-        await given[0]?.ack()
-        await eventually(() => expect(given).toHaveLength(2))
-        expect(numbers(given.map(({ message }) => message))).toEqual([1, 2])
-
-        stop.abort()
-        await consuming
-      })
-
-      it('tells how many messages a consumer has not acknowledged, over any connection', async () => {
-        const backlog = async (from: Bus) => from.backlog({ consumer: test, subjects: everything() })
-        expect(await backlog(bus)).toBe(0)
-        await bus.publish(numbered(5))
-        await consume(bus, test, 2)
+    describe('backlog', () => {
+      it('is the number of messages that a reader has not received, over any connection', async () => {
         const other = await connect()
-        expect(await backlog(other)).toBe(3)
-        await drop(bus, test)
-        expect(await backlog(other)).toBe(3)
-        await consume(bus, test, 3)
-        expect(await backlog(other)).toBe(0)
-      })
-
-      it('keeps a separate position for each name', async () => {
-        await bus.publish(numbered(3))
-        expect(numbers(await consume(bus, `${test}a`, 2))).toEqual([1, 2])
-        expect(numbers(await consume(bus, `${test}b`, 3))).toEqual([1, 2, 3])
-        expect(numbers(await consume(bus, `${test}a`, 1))).toEqual([3])
-      })
-
-      it('delivers only messages that match the subjects, each once', async () => {
-        await bus.publish([
-          message(1, 'orders.PLACED'),
-          message(2, 'refunds.PAID'),
-          message(3, 'orders.lines.ADDED'),
-          message(4, 'invoices.SENT'),
-          message(5, 'orders.PAID'),
-        ])
-        const subjects = ['orders.>', '*.PAID'].map(subject => `events.${test}.${subject}`)
-        expect(numbers(await consume(bus, test, 4, subjects))).toEqual([1, 2, 3, 5])
-      })
-
-      it('delivers to one of several holders of a name at a time, and each message once', async () => {
-        const replicas = [bus, await connect(), await connect()]
-        const handled: StoredMessage[] = []
-        let handling = 0
-        let most = 0
-        const consuming = replicas.map(async replica => {
-          const options = { consumer: test, subjects: everything(), signal: stop.signal }
-          for await (const { message, ack } of replica.consume(options)) {
-            most = Math.max(most, ++handling)
-            await replica.ping()
-            handled.push(message)
-            handling--
-            await ack()
-          }
-        })
-        await bus.publish(numbered(20))
-        await eventually(() => expect(handled).toHaveLength(20))
+        const after = await bus.head()
+        const reader = `reader-${test}`
+        const backlog = (sequence: number) =>
+          other.backlog({ reader, subjects: everything(), after: sequence })
+        const reading = bus.read({ reader, subjects: everything(), after, live: true, signal: stop.signal })
+        const messages = reading[Symbol.asyncIterator]()
+        const next = messages.next()
+        await bus.publish(numbered(1))
+        await next
+        expect(await backlog(after + 1)).toBe(0)
         stop.abort()
-        await Promise.all(consuming)
-
-        expect(most).toBe(1)
-        expect(numbers(handled)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
-      })
-
-      it('ends without an error when it is aborted before the start, while consuming or while waiting', async () => {
-        const options = { consumer: test, subjects: everything() }
-        for await (const { message } of bus.consume({ ...options, signal: AbortSignal.abort() })) {
-          expect.unreachable(`got ${message.id}`)
-        }
-
-        const whileWaiting = new AbortController()
-        const waiting = following(bus.consume({ ...options, signal: whileWaiting.signal }))
-        await bus.ping()
-        whileWaiting.abort()
-        await waiting.ended
-
+        await messages.next()
         await bus.publish(numbered(2))
-        const whileGiving = new AbortController()
-        const given: unknown[] = []
-        for await (const { message, ack } of bus.consume({ ...options, signal: whileGiving.signal })) {
-          given.push(message.data)
-          await ack()
-          whileGiving.abort()
-        }
-        expect(given).toEqual([{ number: 1 }])
-        expect(numbers(await consume(bus, test, 1))).toEqual([2])
+        expect(await backlog(after + 1)).toBe(2)
       })
     })
 

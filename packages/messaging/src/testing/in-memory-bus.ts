@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises'
 import {
   type Bus,
   BusUnavailable,
-  type Delivered,
   type Json,
   type Message,
   NoResponder,
@@ -19,14 +18,6 @@ export interface InMemoryBroker {
   connect(): Bus
 }
 
-const REDELIVER_MS = 30_000
-
-interface ConsumerState {
-  sequence: number
-  /** The connection and call of `consume` that receives messages. */
-  holder?: { connection: AbortSignal } | undefined
-}
-
 interface Attached<Handler> {
   subject: string
   handler: Handler
@@ -37,7 +28,6 @@ interface Attached<Handler> {
 export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryBroker {
   const messages: StoredMessage[] = []
   const ids = new Set<string>()
-  const consumers = new Map<string, ConsumerState>()
   const listeners = new Set<Attached<Parameters<Bus['listen']>[1]>>()
   const responders = new Set<Attached<Parameters<Bus['respond']>[1]>>()
   let changes = Promise.withResolvers<void>()
@@ -83,37 +73,6 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
     }
   }
 
-  async function* consume(
-    { consumer, subjects }: Parameters<Bus['consume']>[0],
-    { ending, connection }: { ending: AbortSignal; connection: AbortSignal },
-  ): AsyncGenerator<Delivered> {
-    const holder = { connection }
-    const state = consumers.get(consumer) ?? { sequence: 0 }
-    consumers.set(consumer, state)
-    try {
-      while (!ending.aborted) {
-        const changed = changes.promise
-        const next = nextAfter(state.sequence, subjects)
-        if (!state.holder) state.holder = holder
-        if (state.holder !== holder || !next) {
-          await either(changed, ending)
-          continue
-        }
-        const handled = Promise.withResolvers<void>()
-        const ack = async () => {
-          if (state.holder !== holder) throw new BusUnavailable(`${consumer} has gone to another holder`)
-          state.sequence = Math.max(state.sequence, next.sequence)
-          handled.resolve()
-        }
-        yield { message: copy(next), ack }
-        if (state.sequence < next.sequence) await either(handled.promise, ending, REDELIVER_MS)
-      }
-    } finally {
-      if (state.holder === holder) state.holder = undefined
-      announce()
-    }
-  }
-
   const broadcast = (subject: string, data: Json) => {
     for (const { subject: pattern, handler } of [...listeners])
       if (subjectMatches(pattern, subject)) handler(copy(data))
@@ -145,8 +104,6 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
   const leave = (connection: AbortSignal) => {
     for (const attached of [listeners, responders] as Set<{ connection: AbortSignal }>[])
       for (const each of attached) if (each.connection === connection) attached.delete(each)
-    for (const state of consumers.values())
-      if (state.holder?.connection === connection) state.holder = undefined
     announce()
   }
 
@@ -167,14 +124,10 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       system: 'memory',
       publish: (list, { after } = {}) => answering(() => publish(list, after)),
       last: subjects => answering(() => copy(last(subjects))),
-      consume: options => consume(options, { ending: until(options.signal), connection }),
       read: options => read(options, until(options.signal)),
       head: () => answering(() => messages.length),
-      backlog: ({ consumer, subjects }) =>
-        answering(() => {
-          const { sequence = messages.length } = consumers.get(consumer) ?? {}
-          return messages.slice(sequence).filter(fallsUnder(subjects)).length
-        }),
+      backlog: ({ subjects, after }) =>
+        answering(() => messages.slice(after).filter(fallsUnder(subjects)).length),
       // Nothing is removed: a broker only lives as long as a test.
       removedThrough: () => answering(() => 0),
       broadcast: (subject, data) => answering(() => broadcast(subject, data)),
@@ -194,16 +147,12 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
 
 const copy = <T>(value: T): T => structuredClone(value)
 
-/** Waits for a promise until the signal is aborted or the time is up. */
-async function either(promise: Promise<void>, ending: AbortSignal, atMostMs?: number): Promise<void> {
+/** Waits for a promise until the signal is aborted. */
+async function either(promise: Promise<void>, ending: AbortSignal): Promise<void> {
   if (ending.aborted) return
-  const over = new AbortController()
   const aborted = Promise.withResolvers<void>()
   const abort = () => aborted.resolve()
   ending.addEventListener('abort', abort)
-  const late =
-    atMostMs === undefined ? [] : [setTimeout(atMostMs, undefined, { signal: over.signal }).catch(() => {})]
-  await Promise.race([promise, aborted.promise, ...late])
+  await Promise.race([promise, aborted.promise])
   ending.removeEventListener('abort', abort)
-  over.abort()
 }
