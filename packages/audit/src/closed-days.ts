@@ -12,9 +12,11 @@ import {
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
-import { CHAIN_START, type ChainPoint } from './chain.ts'
+import { CHAIN_START, type ChainEnd, type ChainPoint, LOG_START } from './chain.ts'
+import { type AuditCheck, leadsTo } from './check.ts'
 import { DAY_CLOSED, DAY_ROOT_STREAM, rootIn } from './day-root.ts'
-import { type AuditDay, auditDays, auditLog } from './log.projection.ts'
+import type { AuditHead } from './head.ts'
+import { type AuditDay, auditDays } from './log.projection.ts'
 import { chainIn } from './log-chain.ts'
 import type { AuditKeys } from './ports.ts'
 import { type DayRoot, signStatement } from './statements.ts'
@@ -23,7 +25,7 @@ export interface ClosedDaysOptions {
   eventStore: Pick<EventStore, 'append' | 'readLast' | 'head'>
   readModels: ReadModels
   projector: Pick<Projector, 'reached'>
-  keys: Pick<AuditKeys, 'signer'>
+  signing: { keys: Pick<AuditKeys, 'signer'>; check: AuditCheck; head: AuditHead }
   now(): Date
   newId(): string
   log: Log
@@ -37,141 +39,183 @@ const POLL_MS = 1_000
 const CATCH_UP_MS = 10_000
 /** Days that are signed in one append. */
 const MOST_DAYS = 100
-/** Time between two comparisons of the audit log with the last signed root. */
-const COMPARE_MS = 60_000
-/** Time between two reports that a signed root is not that of the audit log. */
+/** Time between two checks of the audit log, and the number of records that one check compares. */
+const CHECK_MS = 60_000
+const RECORDS_AT_ONCE = 1_000
+/** Time between two reports of a problem. */
 const REPORT_MS = 3_600_000
 
 const eventUuid = nameUuids('f1c0a3c4-6a4e-4a3b-9d0e-5c1f2b7a9e10')
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const dayAfter = (day: string) => dayOf(Date.parse(day) + DAY_MS)
-const pointOf = ({ number, position, chainHash }: ChainPoint): ChainPoint => ({ number, position, chainHash })
+
+/** `problem` says why no day is signed; `isClosed` whether no ended day is left. */
+type Closing = { problem?: string; isClosed?: boolean }
 
 /**
- * Signs the root of each UTC day of recording after the day has ended, and of all days that were missed. Compares the audit
- * log with the last signed root once a minute. Every replica does
- * so, and only one append of a day succeeds. A root covers the records after the previous root up to the last one of its
- * day that is known then. A record that an append of a slow clock adds later belongs to the next root.
+ * Signs the root of each UTC day of recording after the day has ended, and of all days that were missed. Checks the audit log
+ * once a minute, and compares some records of the read model with the chain. Every replica does so, and only one append of a
+ * day succeeds. A root covers what follows the previous root up to the last event of its day that is known then. An event
+ * that an append of a slow clock adds later belongs to the next root.
  */
 export function startClosingDays(options: ClosedDaysOptions): Worker {
-  const { now, log } = options
-  const compared = chainGauge(options.metrics)
+  const { now } = options
+  const report = reporting(options)
   let closed = ''
-  let comparedAt = Number.NEGATIVE_INFINITY
-  let reportedAt = Number.NEGATIVE_INFINITY
-  return supervise('identity.audit-days', log, async signal => {
+  let checkedAt = Number.NEGATIVE_INFINITY
+  let compared = CHAIN_START
+  return supervise('identity.audit-days', options.log, async signal => {
     while (!signal.aborted) {
       const yesterday = dayOf(now().getTime() - SETTLE_MS - DAY_MS)
-      if (closed < yesterday || performance.now() - comparedAt > COMPARE_MS) {
-        const result = await closeDays(options, yesterday)
-        comparedAt = performance.now()
-        compared(result !== 'differs')
-        if (result === 'closed') closed = yesterday
-        if (result === 'differs' && performance.now() - reportedAt > REPORT_MS) {
-          reportedAt = performance.now()
-          log.error(
-            {},
-            'the audit log differs from the last signed root: no day is signed until it is restored',
-          )
-        }
+      if (closed < yesterday || performance.now() - checkedAt > CHECK_MS) {
+        const closing = await closeDays(options, yesterday)
+        const records = await compareRecords(options, compared)
+        compared = records.reached
+        checkedAt = performance.now()
+        if (closing) report(closing.problem ?? records.problem)
+        if (closing?.isClosed) closed = yesterday
       }
       await sleep(POLL_MS, { signal })
     }
   })
 }
 
-/** The gauge is absent until the first comparison, so that a start raises no alert. */
-function chainGauge(registry: Registry): (valid: boolean) => void {
+/** The gauge is absent until the first check, so that a start raises no alert. */
+function reporting({ metrics, log }: ClosedDaysOptions): (problem: string | undefined) => void {
   let gauge: Gauge | undefined
-  return valid => {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return problem => {
     gauge ??= new Gauge({
       name: 'gantry_audit_chain_valid',
-      help: '1 while the audit log leads to its last signed root, 0 when it differs; absent until the first comparison',
-      registers: [registry],
+      help: '1 while the audit log leads to its head and its last signed root, 0 when it differs; absent until the first check',
+      registers: [metrics],
     })
-    gauge.set(valid ? 1 : 0)
+    gauge.set(problem === undefined ? 1 : 0)
+    if (problem === undefined || performance.now() - reportedAt < REPORT_MS) return
+    reportedAt = performance.now()
+    log.error({ problem }, `the audit log is not valid: ${problem}`)
   }
 }
 
-/**
- * Signs up to 100 days, through one that has ended.
- * @returns 'closed' when none is missing; 'differs' when the audit log does not lead to the last signed root
- */
-async function closeDays(
-  options: ClosedDaysOptions,
-  through: string,
-): Promise<'closed' | 'continues' | 'differs'> {
-  const { eventStore, readModels, projector } = options
-  // The head is read after the day has ended: the chain has all records of the day once it has reached the head.
-  if (!(await projector.reached(await eventStore.head(), CATCH_UP_MS))) return 'continues'
+/** Compares the records that follow a place, from the first one again after the last one. */
+async function compareRecords({ readModels, signing }: ClosedDaysOptions, from: ChainPoint) {
+  const last = (await chainIn(readModels).end()).record.number
+  const to = Math.min(last, from.number + RECORDS_AT_ONCE)
+  const { reached, problem } = await signing.check.records(from, to)
+  return { reached: problem === undefined && to === last ? CHAIN_START : reached, problem }
+}
+
+/** Signs up to 100 days, through one that has ended. @returns undefined when the read models lack events of the log */
+async function closeDays(options: ClosedDaysOptions, through: string): Promise<Closing | undefined> {
+  const { eventStore, readModels, projector, signing } = options
+  // The head is read after the day has ended: the chain has all events of the day once it has reached the head.
+  if (!(await projector.reached(await eventStore.head(), CATCH_UP_MS))) return undefined
+  const problem = await signing.check.problem()
+  if (problem) return { problem }
   const last = await eventStore.readLast(DAY_ROOT_STREAM)
   const lastRoot = last && rootIn(last).root
-  const before = lastRoot?.after ?? CHAIN_START
-  if ((await chainOf(readModels).pointAt(before.number))?.chainHash !== before.chainHash) return 'differs'
+  const head = (await signing.head.read()) ?? (await beginHead(options, lastRoot))
+  const before = { record: lastRoot?.after ?? CHAIN_START, log: lastRoot?.log ?? LOG_START }
   const found = await readModels.collection(auditDays).list({
-    where: { number: { gt: before.number } },
-    sort: [{ field: 'number', direction: 'asc' }],
+    where: { events: { gt: before.log.events } },
+    sort: [{ field: 'events', direction: 'asc' }],
     limit: MOST_DAYS,
   })
   const days = found.map(({ doc }) => doc)
   const first = lastRoot ? dayAfter(lastRoot.day) : days[0]?.id
-  if (first === undefined || first > through) return 'closed'
-  const events = await signedDays(options, { first, through, before, days })
+  if (first === undefined || first > through) return { isClosed: true }
+  const roots = await openRoots(options, { first, through, before, days })
+  // The next batch renews the head.
+  if ((roots.at(-1)?.log ?? before.log).events > head.log.events) return {}
+  const doubt = await doubtOf(options, { before, roots, head })
+  if (doubt) return { problem: doubt }
+  const events = await signed(options, roots)
   try {
     await eventStore.append(DAY_ROOT_STREAM, events, last?.revision ?? NO_STREAM)
   } catch (error) {
     if (!(error instanceof WrongExpectedRevision)) throw error
   }
-  return 'continues'
+  return {}
 }
+
+/** Without a head, the read models are new or were made again. */
+async function beginHead(
+  { readModels, signing, log }: ClosedDaysOptions,
+  lastRoot: DayRoot | undefined,
+): Promise<ChainEnd> {
+  const end = await chainIn(readModels).end()
+  if (lastRoot)
+    log.warn(
+      {},
+      `the audit log has lost its head: nothing proves the changes since the root of ${lastRoot.day}`,
+    )
+  await signing.head.save(end)
+  return end
+}
+
+type OpenRoot = Omit<DayRoot, 'kid' | 'signedAt'>
 
 interface OpenDays {
   first: string
   through: string
-  /** The chain at the end of the last signed day. */
-  before: ChainPoint
-  /** Ends of later days that have records. */
+  /** The end of the last signed day. */
+  before: ChainEnd
+  /** Ends of later days that have events. */
   days: readonly AuditDay[]
 }
 
-/** The events for the first of the open days. */
-async function signedDays(
-  { readModels, keys, now, newId }: ClosedDaysOptions,
+/** The roots of the first of the open days. */
+async function openRoots(
+  { readModels }: ClosedDaysOptions,
   { first, through, before, days }: OpenDays,
-): Promise<NewEvent[]> {
-  const signer = await keys.signer()
-  const at = now().toISOString()
-  const requestId = newId()
-  const events: NewEvent[] = []
-  let start = pointOf(before)
-  for (let day = first; day <= through && events.length < MOST_DAYS; day = dayAfter(day)) {
-    const after = pointOf(days.findLast(({ id }) => id <= day) ?? start)
-    const count = after.number - start.number
-    const root: DayRoot = {
+): Promise<OpenRoot[]> {
+  const roots: OpenRoot[] = []
+  let start = before
+  for (let day = first; day <= through && roots.length < MOST_DAYS; day = dayAfter(day)) {
+    const { record: after, log } = days.findLast(({ id }) => id <= day) ?? start
+    const count = after.number - start.record.number
+    const begin = await chainIn(readModels).pointAt(start.record.number + 1)
+    roots.push({
       day,
       count,
-      first: count === 0 ? null : await placeOf(readModels, start.number + 1),
-      last: count === 0 ? null : { number: after.number, position: after.position },
-      before: start,
+      first: count > 0 && begin ? { number: begin.number, position: begin.position } : null,
+      last: count > 0 ? { number: after.number, position: after.position } : null,
+      before: start.record,
       after,
-      kid: signer.kid,
-      signedAt: at,
-    }
-    events.push({
-      id: eventUuid(day),
-      type: DAY_CLOSED,
-      data: { root, signature: signStatement({ root }, signer) },
-      metadata: { actor: { id: null, name: 'identity' }, requestId, at },
+      log,
     })
-    start = after
+    start = { record: after, log }
   }
-  return events
+  return roots
 }
 
-async function placeOf(readModels: ReadModels, number: number) {
-  const point = await chainOf(readModels).pointAt(number)
-  if (!point) throw new Error(`the audit log has no record ${number}`)
-  return { number, position: point.position }
+/** Why the read models do not prove these roots: from the last signed root to the head, each link has to follow from the one before. */
+async function doubtOf(
+  { readModels, signing }: ClosedDaysOptions,
+  { before, roots, head }: { before: ChainEnd; roots: readonly OpenRoot[]; head: ChainEnd },
+): Promise<string | undefined> {
+  const chain = chainIn(readModels)
+  const { reached, problem } = await signing.check.records(before.record, head.record.number)
+  if (problem) return problem
+  const lead = await Promise.all(roots.map(root => leadsTo(chain, root)))
+  const isProven =
+    lead.every(Boolean) &&
+    reached.chainHash === head.record.chainHash &&
+    (await chain.leads(before.log, head.log))
+  return isProven ? undefined : 'the read model of the audit log does not lead to the head'
 }
 
-const chainOf = (readModels: ReadModels) => chainIn(readModels.collection(auditLog))
+/** The events with the signed roots. */
+async function signed(
+  { signing, now, newId }: ClosedDaysOptions,
+  roots: readonly OpenRoot[],
+): Promise<NewEvent[]> {
+  const signer = await signing.keys.signer()
+  const at = now().toISOString()
+  const metadata = { actor: { id: null, name: 'identity' }, requestId: newId(), at }
+  return roots.map(open => {
+    const root: DayRoot = { ...open, kid: signer.kid, signedAt: at }
+    const data = { root, signature: signStatement({ root }, signer) }
+    return { id: eventUuid(root.day), type: DAY_CLOSED, data, metadata }
+  })
+}

@@ -34,7 +34,7 @@ export const DAY_CLOSED = 'AuditDayClosed'
 export function rootIn(event: RecordedEvent): SignedRoot {
   const { root, signature } = event.data as Partial<SignedRoot>
   const isRoot = event.type === DAY_CLOSED && typeof root?.day === 'string' && typeof signature === 'string'
-  if (!isRoot || typeof root.after?.number !== 'number')
+  if (!isRoot || typeof root.after?.number !== 'number' || typeof root.log?.events !== 'number')
     throw new StreamQuarantined(event, event.malformed ?? 'it has no signed root of a day')
   return { root, signature }
 }

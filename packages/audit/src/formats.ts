@@ -149,6 +149,12 @@ const cef: ExportFormat = {
 export const exportFormats = { ndjson, csv, cef } as const
 export type FormatName = keyof typeof exportFormats
 
+/** The last line of an export that ends with an error. */
+export function errorLine(format: FormatName, reason: string): string {
+  const line = { error: { reason } }
+  return exportFormats[format].render(line, canonicalJson(line), new Map())
+}
+
 /** The format of a file, from its beginning; undefined when it is none of them. */
 export function formatOf(beginning: string): FormatName | undefined {
   if (beginning.startsWith('{')) return 'ndjson'

@@ -1,5 +1,13 @@
 export { canonicalJson } from './canonical-json.ts'
-export { CHAIN_START, type ChainPoint, nextChainHash, sha256 } from './chain.ts'
+export { CHAIN_START, type ChainPoint, LOG_START, type LogPoint, nextHash, sha256 } from './chain.ts'
+export {
+  type AuditCheck,
+  AuditLogBroken,
+  auditCheck,
+  leadsTo,
+  missingRecord,
+  recordProblem,
+} from './check.ts'
 export { type ClosedDaysOptions, startClosingDays } from './closed-days.ts'
 export { DAY_ROOT_STREAM, DAY_ROOTS, type DayRootDocument, dayRootIn, dayRoots, rootIn } from './day-root.ts'
 export {
@@ -9,7 +17,8 @@ export {
   type ExportWriterOptions,
   type RecordNames,
 } from './export-writer.ts'
-export { exportFormats, type FormatName } from './formats.ts'
+export { errorLine, exportFormats, type FormatName } from './formats.ts'
+export { type AuditHead, auditHead } from './head.ts'
 export { parseAuditKeys, parseTrailer } from './line-schema.ts'
 export type {
   Header,
@@ -18,9 +27,9 @@ export type {
   StoredRecord,
   UserNames,
 } from './lines.ts'
-export { type AuditDocument, auditDays, auditLog, auditProjection } from './log.projection.ts'
+export { type AuditDocument, auditCollections, auditLog, auditProjection } from './log.projection.ts'
 export { type AuditChain, chainIn, pointOf } from './log-chain.ts'
-export { type AuditKeys, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'
+export { type AuditKeys, type PersonalFieldsOf, type Seal, UserKeyMissing } from './ports.ts'
 export { type AuditRecords, auditRecords, usersOf } from './record.ts'
 export {
   type AuditKey,

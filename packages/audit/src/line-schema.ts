@@ -35,6 +35,8 @@ const record = z.object({
   details: z.object({ before: fields.nullable(), after: fields.nullable() }),
   restoredTo: z.string().optional(),
   commitment: z.string().optional(),
+  eventHash: hash,
+  logHash: hash,
 })
 const pseudonyms = z.object({ before: fields.nullable(), after: fields.nullable() })
 const personal = pseudonyms.extend({ salt: z.string() })
@@ -47,6 +49,7 @@ const root = z.object({
   last: place.nullable(),
   before: point,
   after: point,
+  log: z.object({ events: number, position: z.string(), hash }),
 })
 const trailer = z.object({
   ...signed,
@@ -76,6 +79,7 @@ const LINES = {
   user: z.object({ user: z.object({ id: z.string(), username: z.string(), displayName: z.string() }) }),
   root: z.object({ root, signature: z.string() }),
   trailer: z.object({ trailer, signature: z.string() }),
+  error: z.object({ error: z.object({ reason: z.string() }) }),
 } satisfies Record<string, z.ZodType>
 
 /** @returns the line with all its properties, also unknown ones; undefined when the text is no line of an export */

@@ -22,6 +22,10 @@ export interface StoredRecord {
   restoredTo?: string
   /** SHA-256 of the canonical JSON of the personal fields, for records that have some. */
   commitment?: string
+  /** SHA-256 of the event as it is stored. */
+  eventHash: string
+  /** The hash of all events that the chain covers, up to this one. */
+  logHash: string
 }
 
 /** The personal fields of a record, which its commitment proves. */
@@ -83,6 +87,8 @@ export type Line =
   | OmittedLine
   | { root: DayRoot; signature: string }
   | { trailer: Trailer; signature: string }
+  /** In place of the last trailer: why the export ends. */
+  | { error: { reason: string } }
 
 const RECORD = ',"record":'
 

@@ -3,7 +3,8 @@ import { storyMetadata } from '@gantry/event-sourcing/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from './canonical-json.ts'
-import { CHAIN_START, nextChainHash, sha256 } from './chain.ts'
+import { CHAIN_START, LOG_START, nextHash, sha256 } from './chain.ts'
+import { type EventBlock, eventBlocks, eventHash, hashIn } from './covered-events.ts'
 import type { StoredRecord } from './lines.ts'
 import { type AuditDay, type AuditDocument, auditDays, auditLog, auditProjection } from './log.projection.ts'
 
@@ -33,15 +34,22 @@ function project(...batches: RecordedEvent[][]) {
   let state = projection.initial
   const records = new Map<string, AuditDocument>()
   const days = new Map<string, AuditDay>()
+  const blocks = new Map<string, EventBlock>()
   for (const batch of batches) {
     const { state: next, writes } = projection.next(state, batch)
     state = next
     for (const { collection, id, doc } of writes) {
       if (collection === auditLog) records.set(id, doc as AuditDocument)
       if (collection === auditDays) days.set(id, doc as AuditDay)
+      if (collection === eventBlocks) blocks.set(id, doc as EventBlock)
     }
   }
-  return { records: [...records.values()], days: [...days.values()] }
+  return {
+    records: [...records.values()],
+    days: [...days.values()],
+    blocks: [...blocks.values()],
+    log: state.log,
+  }
 }
 const projected = (...events: RecordedEvent[]) => project(events).records
 const storedIn = ({ record }: AuditDocument) => JSON.parse(record) as StoredRecord
@@ -59,6 +67,8 @@ test('each change has a document under the id of its event, and leads to the nex
     resourceId: '11111111-1111-4111-8111-111111111111',
     requestId,
     details: { before: { name: 'weather' }, after: { name: 'climate' } },
+    eventHash: eventHash(event(1)),
+    logHash: nextHash(LOG_START.hash, eventHash(event(1))),
   }
   const record = canonicalJson(stored)
   expect(one).toEqual({
@@ -66,7 +76,7 @@ test('each change has a document under the id of its event, and leads to the nex
     number: 1,
     record,
     recordHash: sha256(record),
-    chainHash: nextChainHash(CHAIN_START.chainHash, sha256(record)),
+    chainHash: nextHash(CHAIN_START.chainHash, sha256(record)),
     sealed: null,
     when: `${at}/00000001`,
     who: '22222222-2222-4222-8222-222222222222',
@@ -75,7 +85,7 @@ test('each change has a document under the id of its event, and leads to the nex
     resourceId: '11111111-1111-4111-8111-111111111111',
     what: ['11111111-1111-4111-8111-111111111111', 'API'],
   })
-  expect(two).toMatchObject({ number: 2, chainHash: nextChainHash(one.chainHash, two.recordHash) })
+  expect(two).toMatchObject({ number: 2, chainHash: nextHash(one.chainHash, two.recordHash) })
 })
 
 test('the hash of a record never changes: verifiers and installations have it', () => {
@@ -91,9 +101,9 @@ test('the hash of a record never changes: verifiers and installations have it', 
     event(7, { actor, change: changed as never, requestId: 'q' }, '2026-11-22T00:00:00.000Z'),
   )
   expect(doc?.record).toBe(
-    `{"action":"CONFIGURATION_CHANGED","actor":{"id":"u","name":"u","tokenId":"t"},"commitment":"${'c'.repeat(64)}","details":{"after":{"a.b":[1.5,"\ufffd"],"apiKey":"***"},"before":null},"id":"event-7","position":"00000007","recordedAt":"2026-11-22T00:00:00.000Z","requestId":"q","resourceId":"r","resourceType":"PLATFORM_EVENT","timestamp":"${at}"}`,
+    `{"action":"CONFIGURATION_CHANGED","actor":{"id":"u","name":"u","tokenId":"t"},"commitment":"${'c'.repeat(64)}","details":{"after":{"a.b":[1.5,"\ufffd"],"apiKey":"***"},"before":null},"eventHash":"73fc846f183340354912ce32d4858895ea378c11c7e9b10eebdc43841460adea","id":"event-7","logHash":"64b457cc76c1b4b3998de32825f5264800ba675090abeffdf0b8e2018c7e9c15","position":"00000007","recordedAt":"2026-11-22T00:00:00.000Z","requestId":"q","resourceId":"r","resourceType":"PLATFORM_EVENT","timestamp":"${at}"}`,
   )
-  expect(doc?.chainHash).toBe('dd5d114d0c6148ebc446b590f09e5bd2dafdd8d8c99cfdc862c1db9ea4de3741')
+  expect(doc?.chainHash).toBe('7198dcbc8d06115f1e75af517576dfc575de20ba7dcf055dab9938c5d8117396')
   expect(doc?.sealed).toBe('AAAA')
 })
 
@@ -102,13 +112,43 @@ test('a change by the service itself is found by the name of the part that acted
   expect(doc?.who).toBe('catalog')
 })
 
-test('an event without a change has no document and no number', () => {
-  const [one, two] = projected(event(1), event(2, { change: undefined as never }), event(3))
-  expect([one?.number, two?.number, two?.id]).toEqual([1, 2, 'event-3'])
+test('an event without a change has no document and no number, but its content is in the hash of the next record', () => {
+  const silent = event(2, { change: undefined as never })
+  const [one, two] = projected(event(1), silent, event(3)) as [AuditDocument, AuditDocument]
+  expect([one.number, two.number, two.id]).toEqual([1, 2, 'event-3'])
+  for (const other of [
+    { ...silent, data: { role: 'ADMIN' } },
+    { ...silent, revision: 7 },
+    { ...silent, type: 'T' },
+  ]) {
+    const [same, changed] = projected(event(1), other, event(3)) as [AuditDocument, AuditDocument]
+    expect(same).toEqual(one)
+    expect(storedIn(changed)).toMatchObject({ eventHash: storedIn(two).eventHash })
+    expect(changed.recordHash).not.toBe(two.recordHash)
+  }
 })
 
-test('the changes of all streams are audited, also of categories and types that this release does not know', () => {
-  const unknown = { ...event(1), stream: 'team-1', type: 'TeamFounded' }
+test('the chain leaves out what retention removes: deliveries without a change, and held messages', () => {
+  const removed = ['delivery-1', 'heldmessages-c'].map(stream => ({
+    ...event(2, { change: undefined as never }),
+    stream,
+  }))
+  const kept = { ...event(3), stream: 'delivery-2' }
+  expect(project([event(1), ...removed, kept]).log).toEqual(project([event(1), kept]).log)
+  expect(projected(kept)).toHaveLength(1)
+})
+
+test('blocks have the hash of the log after each event', () => {
+  const events = Array.from({ length: 150 }, (_, index) => event(index + 1))
+  const { blocks, log } = project(events)
+  expect(blocks.map(({ id }) => id)).toEqual(['0', '1', '2'])
+  expect(hashIn(blocks[2] as EventBlock, 150)).toBe(log.hash)
+  expect(hashIn(blocks[2] as EventBlock, 151)).toBeUndefined()
+  expect(hashIn(blocks[1] as EventBlock, 128)).toBe(blocks[2]?.before)
+})
+
+test('changes of types that this release does not know are audited', () => {
+  const unknown = { ...event(1), type: 'ApiFounded' }
   expect(projected(unknown)).toMatchObject([{ id: 'event-1', number: 1 }])
 })
 
@@ -133,7 +173,7 @@ test('a day ends with its last record, and does not come back when the clock of 
   const [first, second] = ['2026-11-22', '2026-11-23'].map(day => `${day}T12:00:00.000Z`) as [string, string]
   const { records, days } = project([event(1, {}, first), event(2, {}, second), event(3, {}, first)])
   expect(records.map(doc => storedIn(doc).recordedAt)).toEqual([first, second, second])
-  expect(days.map(({ id, number, position }) => ({ id, number, position }))).toEqual([
+  expect(days.map(({ id, record: { number, position } }) => ({ id, number, position }))).toEqual([
     { id: '2026-11-22', number: 1, position: '00000001' },
     { id: '2026-11-23', number: 3, position: '00000003' },
   ])

@@ -1,9 +1,19 @@
+import { isDeepStrictEqual } from 'node:util'
 import { auditedAction, readableData, STREAM_CATEGORIES } from '@gantry/contracts'
 import { type OrderedProjection, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 import { canonicalJson } from './canonical-json.ts'
-import { CHAIN_START, type ChainPoint, nextChainHash, sha256 } from './chain.ts'
-import { DAY_ROOTS, dayRootIn } from './day-root.ts'
+import {
+  CHAIN_START,
+  type ChainEnd,
+  type ChainPoint,
+  LOG_START,
+  type LogPoint,
+  nextHash,
+  sha256,
+} from './chain.ts'
+import { afterEvent, type EventBlock, eventBlocks, eventHash, grown, isCovered } from './covered-events.ts'
+import { DAY_ROOTS, dayRootIn, dayRoots } from './day-root.ts'
 import type { StoredRecord } from './lines.ts'
 
 /** One change, from an event of any service. The document is never updated. */
@@ -51,68 +61,101 @@ export const auditLog = defineCollection<AuditDocument>({
   listedBy: 'when',
 })
 
-/** The end of a UTC day of recording that has records. */
-export interface AuditDay extends ChainPoint {
+/** The ends of the chains at the end of a UTC day of recording that has events. */
+export interface AuditDay extends ChainEnd {
   /** The day, e.g. 2026-11-22. */
   id: string
+  /** Number of covered events up to the end of the day. */
+  events: number
 }
 
 export const auditDays = defineCollection<AuditDay>({
   name: 'identity.auditdays',
   version: 1,
-  fields: { number: 'number' },
+  fields: { events: 'number' },
 })
 
-/** The chain after a record, and the time of recording of the record. */
-type Chain = ChainPoint & { recordedAt: string } & Record<string, string | number>
+/** What the projection makes. */
+export const auditCollections = [auditLog, auditDays, dayRoots, eventBlocks]
+
+/** The chains after an event, and its time of recording. */
+export interface AuditState extends ChainEnd {
+  recordedAt: string
+  /** The block with the last covered event. */
+  block: EventBlock
+}
 
 /**
- * The hash chain over all events of the services with a change, also of types that this release does not know, so that
- * replicas of different releases make the same chain.
+ * The hash chain over all events of the services, also of types that this release does not know, so that replicas of
+ * different releases make the same chain.
  * @param foreign called for each event in a stream of another application
  */
-export const auditProjection = (foreign: (event: RecordedEvent) => void): OrderedProjection<Chain> => ({
-  initial: { ...CHAIN_START, recordedAt: '' },
+export const auditProjection = (foreign: (event: RecordedEvent) => void): OrderedProjection<AuditState> => ({
+  initial: {
+    record: CHAIN_START,
+    log: LOG_START,
+    recordedAt: '',
+    block: { id: '0', before: LOG_START.hash, hashes: '' },
+  },
   isOurs: stream => STREAM_CATEGORIES.has(streamCategory(stream)),
   foreign,
   next(state, events) {
     const writes: Write[] = []
     const days = new Map<string, AuditDay>()
-    let chain = state
+    const blocks = new Map<string, EventBlock>()
+    let { record, log, recordedAt, block } = state
     for (const event of events) {
+      if (!isCovered(event)) continue
+      const own = eventHash(event)
+      block = grown(block, log, own)
+      log = afterEvent(log, event.position, own)
+      // The store's clock can go back; days of recording do not.
+      if (event.recordedAt > recordedAt) recordedAt = event.recordedAt
+      const doc = event.metadata.change && documentOf(event, { before: record, recordedAt, own, log })
+      if (doc) {
+        writes.push({ collection: auditLog, id: doc.id, doc, revision: 0 })
+        record = { number: doc.number, position: event.position, chainHash: doc.chainHash }
+      }
       const dayRoot = streamCategory(event.stream) === DAY_ROOTS ? dayRootIn(event) : undefined
       if (dayRoot) writes.push(dayRoot)
-      const doc = documentOf(chain, event)
-      if (!doc) continue
-      const { number, chainHash } = doc
-      chain = { number, chainHash, position: event.position, recordedAt: recordedAt(chain, event) }
-      writes.push({ collection: auditLog, id: doc.id, doc, revision: 0 })
-      const id = chain.recordedAt.slice(0, 10)
-      days.set(id, { id, number, position: event.position, chainHash })
+      blocks.set(block.id, block)
+      const id = recordedAt.slice(0, 10)
+      days.set(id, { id, events: log.events, record, log })
     }
+    for (const doc of blocks.values())
+      writes.push({ collection: eventBlocks, id: doc.id, doc, revision: doc.hashes.length })
     for (const doc of days.values())
-      writes.push({ collection: auditDays, id: doc.id, doc, revision: doc.number })
-    return { state: chain, writes }
+      writes.push({ collection: auditDays, id: doc.id, doc, revision: doc.events })
+    return { state: { record, log, recordedAt, block }, writes }
   },
 })
 
-/** The store's clock can go back; days of recording do not. */
-const recordedAt = (before: Chain, event: RecordedEvent) =>
-  event.recordedAt > before.recordedAt ? event.recordedAt : before.recordedAt
+interface RecordPlace {
+  /** The chain before the record. */
+  before: ChainPoint
+  recordedAt: string
+  /** The hash of the event. */
+  own: string
+  /** The log after the event. */
+  log: LogPoint
+}
 
 /** Every installation has hashes of this form: it cannot be changed, nor can `readableData` for records that exist. */
-function documentOf(before: Chain, event: RecordedEvent): AuditDocument | undefined {
-  const { id, position, metadata } = event
+function documentOf(
+  { id, position, metadata }: RecordedEvent,
+  place: RecordPlace,
+): AuditDocument | undefined {
   const { change, actor, at: timestamp, requestId } = metadata
   if (!change) return undefined
   const { resourceType, resourceId, restoredTo, personal } = change
   const action = auditedAction(change)
   const shown = (resource: object | null) =>
     resource ? readableData(action, resource as Record<string, unknown>) : null
+  const { before, recordedAt, own, log } = place
   const stored: StoredRecord = {
     id,
     position,
-    recordedAt: recordedAt(before, event),
+    recordedAt,
     timestamp,
     actor: { id: actor.id, name: actor.name, ...(actor.tokenId !== undefined && { tokenId: actor.tokenId }) },
     action,
@@ -122,21 +165,42 @@ function documentOf(before: Chain, event: RecordedEvent): AuditDocument | undefi
     details: { before: shown(change.before), after: shown(change.after) },
     ...(restoredTo !== undefined && { restoredTo }),
     ...(personal && { commitment: personal.commitment }),
+    eventHash: own,
+    logHash: log.hash,
   }
-  const record = canonicalJson(stored)
+  return documentFrom(stored, canonicalJson(stored), before, personal?.sealed ?? null)
+}
+
+/** The document of a record. @param record the canonical JSON of `stored` @param before the chain before it */
+function documentFrom(
+  stored: StoredRecord,
+  record: string,
+  before: ChainPoint,
+  sealed: string | null,
+): AuditDocument {
+  const { id, position, timestamp, actor, action, resourceType, resourceId } = stored
   const recordHash = sha256(record)
   return {
     id,
     number: before.number + 1,
-    chainHash: nextChainHash(before.chainHash, recordHash),
+    chainHash: nextHash(before.chainHash, recordHash),
     recordHash,
     record,
-    sealed: personal?.sealed ?? null,
+    sealed,
     when: `${timestamp}/${position}`,
     who: actor.id ?? actor.name,
     action,
     resourceType,
     resourceId,
     what: [resourceId, resourceType],
+  }
+}
+
+/** Whether a document is the one that the projection made of the record after a place in the chain. */
+export function isIntact(doc: AuditDocument, before: ChainPoint): boolean {
+  try {
+    return isDeepStrictEqual(doc, documentFrom(JSON.parse(doc.record), doc.record, before, doc.sealed))
+  } catch {
+    return false
   }
 }

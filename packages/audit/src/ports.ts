@@ -1,6 +1,6 @@
 import type { UserName } from '@gantry/contracts'
 import type { PersonalFields } from './lines.ts'
-import type { AuditKeySet, AuditSigner } from './statements.ts'
+import type { AuditKey, AuditKeySet, AuditSigner } from './statements.ts'
 
 /** The keys that sign audit proofs. */
 export interface AuditKeys {
@@ -8,6 +8,17 @@ export interface AuditKeys {
   signer(): Promise<AuditSigner>
   /** All public keys that ever were, so that old proofs can be verified for ever. */
   published(): Promise<AuditKeySet>
+  /** When the first key was made, ISO 8601 UTC, as its sealed part says; undefined before there is a key. */
+  since(): Promise<string | undefined>
+  /** Those of the published keys whose private part ENCRYPTION_KEY opens: no other has put them into the log. */
+  own(): Promise<readonly AuditKey[]>
+}
+
+/** Encrypts and authenticates with a key that is derived from ENCRYPTION_KEY. */
+export interface Seal {
+  seal(text: string): string
+  /** @throws Error when the text was sealed with another key, or was changed */
+  open(sealed: string): Uint8Array
 }
 
 /** The names of users by id. Unknown and erased users are left out. */

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
-import type { ChainPoint } from './chain.ts'
+import type { ChainPoint, LogPoint } from './chain.ts'
 
 /** A record of an export, with its number in the chain and its position in the log. */
 export interface RecordPlace {
@@ -27,10 +27,12 @@ export interface DayRoot extends Signed {
   before: ChainPoint
   /** The chain after the last record of the day. */
   after: ChainPoint
+  /** The log after the last event of the day, also one without a record. */
+  log: LogPoint
 }
 
 /** The chain at the time of a request. */
-export type ChainHead = ChainPoint & Signed
+export type ChainHead = ChainPoint & { log: LogPoint } & Signed
 
 /** What an export contains from its first line up to here. */
 export interface Trailer extends Signed {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from './canonical-json.ts'
-import { CHAIN_START, type ChainPoint, nextChainHash, sha256 } from './chain.ts'
+import { CHAIN_START, type ChainPoint, LOG_START, nextHash, sha256 } from './chain.ts'
 import { type ChainedRecord, ExportWriter, type ExportWriterOptions } from './export-writer.ts'
 import type { FormatName } from './formats.ts'
 import type { PersonalFields, StoredRecord } from './lines.ts'
@@ -51,10 +51,12 @@ function chainOf(count: number): ChainedRecord[] {
         after: { tags: ['ä', '𝄞'], '=1': -0.5 },
       },
       ...(index % 3 === 0 && { commitment: sha256(canonicalJson(salted)) }),
+      eventHash: sha256(`event ${index}`),
+      logHash: sha256(`log ${index}`),
     }
     const record = canonicalJson(stored)
     const recordHash = sha256(record)
-    point = { number: index + 1, position, chainHash: nextChainHash(point.chainHash, recordHash) }
+    point = { number: index + 1, position, chainHash: nextHash(point.chainHash, recordHash) }
     return { ...point, recordHash, record }
   })
 }
@@ -81,6 +83,7 @@ function rootsOf(chain: readonly ChainedRecord[]) {
       last: place(after.number),
       before,
       after,
+      log: LOG_START,
       ...times,
     }
     return { root, signature: signStatement({ root }, signer) }
@@ -259,7 +262,7 @@ describe('a forger without the key', () => {
     for (const chained of changed) {
       if (chained.number === 4) chained.record = chained.record.replace('weather', 'climate')
       chained.recordHash = sha256(chained.record)
-      chained.chainHash = nextChainHash(point.chainHash, chained.recordHash)
+      chained.chainHash = nextHash(point.chainHash, chained.recordHash)
       point = chained
     }
     expect((await verified(exportOf(changed, { roots }))).broken).toMatchObject({

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
-import { nextChainHash, sha256 } from './chain.ts'
+import { nextHash, sha256 } from './chain.ts'
 import { exportFormats, type FormatName, formatOf } from './formats.ts'
 import { isStoredRecord, parsed, parsedLine } from './line-schema.ts'
 import type { Header, Line, OmittedLine, RecordLine, UserNames } from './lines.ts'
@@ -239,6 +239,7 @@ class ExportVerifier {
     else if ('header' in line) this.#checkHeader(line.header)
     else if ('root' in line) this.#checkRoot(line)
     else if ('keys' in line) this.#addKeys(line.keys)
+    else if ('error' in line) throw new Broken(`the service ended the export: ${line.error.reason}`)
     return line
   }
 
@@ -273,7 +274,7 @@ class ExportVerifier {
       throw new Broken(
         `this line has ${omitted.length} hashes of omitted records, but ends with record ${number}`,
       )
-    const reached = omitted.reduce(nextChainHash, this.#chainHash)
+    const reached = omitted.reduce(nextHash, this.#chainHash)
     if (reached !== chainHash)
       throw new Broken(`the hashes of the omitted records ${first} to ${last} were changed`)
     this.#number = number
@@ -305,7 +306,7 @@ class ExportVerifier {
           : `record ${number} is repeated or not in order: it follows record ${this.#number}`
       throw new Broken(reason)
     }
-    if (nextChainHash(this.#chainHash, sha256(record)) !== chainHash)
+    if (nextHash(this.#chainHash, sha256(record)) !== chainHash)
       throw new Broken(
         'this record was changed: its hash does not lead from the chain hash before it to the one after it',
         placeIn(record),

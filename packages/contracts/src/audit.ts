@@ -11,6 +11,16 @@ const ChainPoint = RecordPlace.extend({ chainHash: Hash }).meta({
   id: 'ChainPoint',
   description: 'The hash chain after a record; number 0 is its beginning',
 })
+const LogPoint = z
+  .object({
+    events: z.int().meta({ description: 'Number of covered events up to here' }),
+    position: z.string().meta({ description: 'Position in the event log of the last of them' }),
+    hash: Hash,
+  })
+  .meta({
+    id: 'LogPoint',
+    description: 'The hash of all events that the chain covers, also of those without a record',
+  })
 const signed = {
   kid: z.string().meta({ description: 'Id of a key in /.well-known/audit-keys.json' }),
   signedAt: Timestamp,
@@ -25,6 +35,7 @@ const DayRoot = z
     last: RecordPlace.nullable(),
     before: ChainPoint,
     after: ChainPoint,
+    log: LogPoint,
     ...signed,
     signature,
     valid: z.boolean().meta({
@@ -34,12 +45,17 @@ const DayRoot = z
   .meta({ id: 'AuditDayRoot' })
 export type AuditDayRoot = z.infer<typeof DayRoot>
 
-const ChainHead = ChainPoint.extend({ ...signed, signature }).meta({ id: 'AuditChainHead' })
+const ChainHead = ChainPoint.extend({ log: LogPoint, ...signed, signature }).meta({ id: 'AuditChainHead' })
 
 const record = { number: 4711, position: '0000000000019240' }
 const point = {
   ...record,
   chainHash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+}
+const log = {
+  events: 19233,
+  position: '0000000000019240',
+  hash: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
 }
 const signatureExample = {
   kid: 'A9nNc_CzeYnUNRd6NpeE342FqlbaMx0pq-KO39qZ5C0',
@@ -55,13 +71,21 @@ export const listAuditProofs = operation({
   tag: 'Audit',
   summary: 'List the signed roots of days',
   description:
-    'After each UTC day, the chain hash after its last record is signed and appended to the event log. Each day since the first record has a root, also a day without records. `head` is the present end of the chain, signed at the time of the request: a copy proves later whether a record before it was changed or removed.',
+    'After each UTC day, the chain hash after its last record is signed and appended to the event log. Each day since the first record has a root, also a day without records. `head` is the present end of the chain, signed at the time of the request: a copy proves later whether a record before it was changed or removed. It is null when the log differs from its roots or from what was projected before.',
   scope: 'AUDIT_LOG_READ',
   query: z.object(paging(['day'], 'day,desc')),
   responses: {
     200: {
       description: 'A page of day roots, and the head of the chain',
-      schema: pageOf(DayRoot, 'AuditProofsPage').extend({ head: ChainHead }).meta({ id: 'AuditProofs' }),
+      schema: pageOf(DayRoot, 'AuditProofsPage')
+        .extend({
+          head: ChainHead.nullable(),
+          problem: z.string().nullable().meta({
+            description:
+              'What was changed in the event log or the audit log; nothing is signed until it is restored',
+          }),
+        })
+        .meta({ id: 'AuditProofs' }),
       example: {
         content: [
           {
@@ -71,6 +95,7 @@ export const listAuditProofs = operation({
             last: record,
             before: { number: 4710, position: '0000000000019239', chainHash: '0'.repeat(64) },
             after: point,
+            log,
             ...signatureExample,
             valid: true,
           },
@@ -80,7 +105,8 @@ export const listAuditProofs = operation({
         totalPages: 1,
         totalElements: 1,
         last: true,
-        head: { ...point, ...signatureExample },
+        head: { ...point, log, ...signatureExample },
+        problem: null,
       },
     },
   },

@@ -53,6 +53,7 @@ export {
 } from './projections/period-projection.ts'
 export type {
   OrderedProjection,
+  OrderedRun,
   Project,
   Projection,
   ProjectionTarget,

@@ -119,7 +119,7 @@ export function identityService(
       userRoutes(route, { ...changing, lastLogin, now })
       erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
       auditRoutes(route, { readModels, recordsOf: auditRecords(shown), upToDate: audit.upToDate })
-      proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })
+      proofRoutes(route, { readModels, audit, now })
       readModelRoutes(route, inClearText)
       signingKeyRoutes(route, { login: keys, audit: audit.ring })
       exports.routes(route)

@@ -4,7 +4,7 @@ import {
   CHAIN_START,
   canonicalJson,
   ExportWriter,
-  nextChainHash,
+  nextHash,
   sha256,
   verifyExport,
 } from '@gantry/audit'
@@ -51,7 +51,7 @@ function exported(): { key: AuditKey; pieces: Buffer[] } {
   for (let number = 1; number <= RECORDS; number++) {
     const { position, record } = recordNumbered(number)
     const recordHash = sha256(record)
-    point = { number, position, chainHash: nextChainHash(point.chainHash, recordHash) }
+    point = { number, position, chainHash: nextHash(point.chainHash, recordHash) }
     parts.push(writer.record({ ...point, recordHash, record }))
     if (number % PER_PART === 0) parts.push(writer.trailer(number === RECORDS))
   }

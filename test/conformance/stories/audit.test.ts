@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto'
-import { type AuditKey, verifyExport } from '@gantry/audit'
+import { type AuditKey, canonicalJson, verifyExport } from '@gantry/audit'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { apiFields, createApi } from '../src/apis.ts'
 import { admin, anonymous, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
@@ -125,6 +125,7 @@ describe('the proofs of the audit log', () => {
       number: number
       position: string
       chainHash: string
+      log: object
       kid: string
       signedAt: string
       signature: string
@@ -140,7 +141,7 @@ describe('the proofs of the audit log', () => {
     if (!key) throw new Error(`the key ${head.kid} is not published`)
     expect((await published<Key>('jwks.json')).map(({ kid }) => kid)).not.toContain(head.kid)
     const { signature, ...signed } = head
-    const text = JSON.stringify({ head: Object.fromEntries(Object.entries(signed).sort()) })
+    const text = canonicalJson({ head: signed })
     const publicKey = createPublicKey({ key: { kty: key.kty, crv: key.crv, x: key.x }, format: 'jwk' })
     const proven = (said: string) =>
       verify(null, Buffer.from(said), publicKey, Buffer.from(signature, 'base64url'))

@@ -27,7 +27,7 @@ export async function projectLog(models: ModelGeneration, options: LogProjection
   // Undefined before the first write, so that an empty log gets a checkpoint as well.
   let saved = await readModels.checkpoints.get(name)
   const after = saved ?? START
-  const inOrder = ordered && (await continueInOrder(models, ordered, after))
+  const inOrder = ordered && (await continueInOrder(models, ordered, { after, lease }))
   let batch: RecordedEvent[] = []
 
   const flush = async (position: string) => {
@@ -42,7 +42,7 @@ export async function projectLog(models: ModelGeneration, options: LogProjection
       if (projection) streams.push(await projectStream(models, projection, events, again))
     }
     await writeStreams(models, streams, { checkpoint: { name, position, lease } })
-    await inOrder?.written(position, lease)
+    await inOrder?.written(position)
     await options.onWritten?.(batch)
     // Commands rely on what is noted here for every generation that they write.
     const isOnly = (await group.current()).written.length === 1

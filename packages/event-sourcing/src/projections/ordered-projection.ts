@@ -1,4 +1,3 @@
-import type { Json } from '@gantry/messaging'
 import type { Lease, Write } from '@gantry/read-models'
 import { type Position, type RecordedEvent, START } from '../log/event.ts'
 import type { ModelGeneration } from './projected-models.ts'
@@ -17,7 +16,7 @@ export interface OrderedProgress {
   /** The events of services that are malformed. */
   malformed(events: readonly RecordedEvent[]): RecordedEvent[]
   /** To be called once the documents of all events up to the position are written. @throws LeaseLost */
-  written(position: Position, lease: Lease): Promise<void>
+  written(position: Position): Promise<void>
 }
 
 /**
@@ -25,9 +24,9 @@ export interface OrderedProgress {
  * was saved before: documents after the position may exist, if a process died between writing them and the checkpoint.
  */
 export async function continueInOrder(
-  { checkpoint, eventStore, readModels }: Pick<ModelGeneration, 'checkpoint' | 'eventStore' | 'readModels'>,
+  { checkpoint, eventStore, readModels, group, generation }: ModelGeneration,
   projection: OrderedProjection,
-  after: Position,
+  { after, lease }: { after: Position; lease: Lease },
 ): Promise<OrderedProgress> {
   const name = stateCheckpointOf(checkpoint)
   const ours = (event: RecordedEvent) => projection.isOurs(event.stream)
@@ -38,7 +37,8 @@ export async function continueInOrder(
   if (after === START) await readModels.checkpoints.clear(name)
   else {
     const text = await readModels.checkpoints.get(name)
-    const saved = text === undefined ? undefined : (JSON.parse(text) as { position: Position; state: Json })
+    const saved =
+      text === undefined ? undefined : (JSON.parse(text) as { position: Position; state: unknown })
     const isUsable = saved !== undefined && saved.position <= after
     if (isUsable) state = saved.state
     for await (const event of eventStore.readAll({ after: isUsable ? saved.position : START })) {
@@ -47,6 +47,11 @@ export async function continueInOrder(
       unsaved++
     }
   }
+  const observer = projection.observe?.({
+    lease,
+    collection: definition => readModels.collection(group.of(definition, generation)),
+  })
+  await observer?.reached(state)
   return {
     project(events) {
       for (const event of events) if (!ours(event)) projection.foreign(event)
@@ -56,7 +61,8 @@ export async function continueInOrder(
       return writes
     },
     malformed: events => events.filter(event => event.malformed !== undefined && ours(event)),
-    async written(position, lease) {
+    async written(position) {
+      await observer?.reached(state)
       if (unsaved < SAVED_EVERY) return
       await readModels.checkpoints.save(name, JSON.stringify({ position, state }), lease)
       unsaved = 0

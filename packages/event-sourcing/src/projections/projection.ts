@@ -1,5 +1,11 @@
-import type { Json } from '@gantry/messaging'
-import type { ReadModels, Write } from '@gantry/read-models'
+import type {
+  Collection,
+  CollectionDefinition,
+  Document,
+  Lease,
+  ReadModels,
+  Write,
+} from '@gantry/read-models'
 import {
   type DomainEvent,
   type EventSchemas,
@@ -46,7 +52,7 @@ export interface Projection {
  * A projection whose documents depend on all events before, e.g. a hash chain. It gets every event of the log in order. No
  * stream with an event that changes its state may be removed, so that a rebuild gives the same documents.
  */
-export interface OrderedProjection<State extends Json = Json> {
+export interface OrderedProjection<State = unknown> {
   /** The state before the first event. */
   readonly initial: State
   /** Whether a stream is one of the services. Events of other streams are left out. */
@@ -58,6 +64,18 @@ export interface OrderedProjection<State extends Json = Json> {
    * arguments alone. @throws never
    */
   next(state: State, events: readonly RecordedEvent[]): { state: State; writes: Write[] }
+  /**
+   * Begins to observe one run through the log. `reached` is called with the state at the beginning of the run, and after each
+   * batch once its documents are stored.
+   */
+  observe?(run: OrderedRun): { reached(state: State): Promise<void> }
+}
+
+/** A run of a projector through the log. */
+export interface OrderedRun {
+  lease: Lease
+  /** Gives the collections of the generation that the run makes. */
+  collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
 }
 
 /** The read models that projections write to. A projector implements it. */

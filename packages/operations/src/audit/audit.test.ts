@@ -13,7 +13,7 @@ import {
   canonicalJson,
   ExportWriter,
   type FormatName,
-  nextChainHash,
+  nextHash,
   sha256,
 } from '@gantry/audit'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -65,9 +65,10 @@ function chainOf(count: number): ChainedRecord[] {
       ...{ id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`, position },
       ...{ recordedAt: time, timestamp: time, actor: { id: null, name: 'catalog' }, action: 'API_UPDATED' },
       ...{ resourceType: 'API', resourceId: 'a', requestId: 'r', details: { before: null, after: {} } },
+      ...{ eventHash: sha256(`event ${index}`), logHash: sha256(`log ${index}`) },
     })
     const recordHash = sha256(record)
-    point = { number: index + 1, position, chainHash: nextChainHash(point.chainHash, recordHash) }
+    point = { number: index + 1, position, chainHash: nextHash(point.chainHash, recordHash) }
     return { ...point, recordHash, record }
   })
 }

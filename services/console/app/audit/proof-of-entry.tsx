@@ -23,6 +23,14 @@ export function ProofOfEntry({ number }: { number: number }) {
       Show the proofs
     </AnchorLink>
   )
+  if (proof.kind === 'problem')
+    return (
+      <Alert color="red" title="The audit log is not valid" role="note">
+        <Text size="sm">
+          Nothing proves this record: {proof.problem}. {more}
+        </Text>
+      </Alert>
+    )
   if (proof.kind === 'head')
     return (
       <Alert color="gray" title="Not covered by a signed day yet" role="note">

@@ -41,7 +41,7 @@ export function ProofsPage() {
       )}
       {newest.isPending && <Loading what="the proofs" />}
       {newest.data && <Status proofs={newest.data} />}
-      {newest.data && <Head head={newest.data.head} />}
+      {newest.data?.head && <Head head={newest.data.head} />}
       {shown.data && (
         <>
           <Title order={2} size="h4">
@@ -64,8 +64,14 @@ export function ProofsPage() {
 }
 
 /** How many records are proven by what, as far as the newest days tell. */
-function Status({ proofs: { content, head, last } }: { proofs: Proofs }) {
+function Status({ proofs: { content, head, problem, last } }: { proofs: Proofs }) {
   const [newest] = content
+  if (head === null)
+    return (
+      <Alert color="red" title="The audit log is not valid" role="alert">
+        Nothing is signed: {problem}.
+      </Alert>
+    )
   const broken = content.filter(({ valid }) => !valid)
   if (broken.length > 0)
     return (
@@ -89,7 +95,7 @@ function Status({ proofs: { content, head, last } }: { proofs: Proofs }) {
   )
 }
 
-function Head({ head }: { head: Proofs['head'] }) {
+function Head({ head }: { head: NonNullable<Proofs['head']> }) {
   const keep = () => {
     const text = JSON.stringify({ head }, null, 2)
     save(new Blob([text], { type: 'application/json' }), `audit-head-${head.number}.json`)

@@ -18,7 +18,13 @@ export const proofsPage = (page: number) =>
   })
 
 /** What proves a record: the signed root of a day, or until there is one, the signed head of the chain. */
-export type Coverage = { kind: 'root'; root: DayRoot } | { kind: 'head'; head: Proofs['head'] }
+export type Coverage =
+  | { kind: 'root'; root: DayRoot }
+  | { kind: 'head'; head: NonNullable<Proofs['head']> }
+  | { kind: 'problem'; problem: string }
+
+const outsideRoots = ({ head, problem }: Proofs): Coverage =>
+  head ? { kind: 'head', head } : { kind: 'problem', problem: problem ?? 'the record has no signed day' }
 
 /** What proves the record with a number. The pages of roots are searched by bisection. */
 export const coverageOf = (number: number) =>
@@ -26,7 +32,7 @@ export const coverageOf = (number: number) =>
     queryKey: ['audit', 'coverage', number],
     async queryFn(): Promise<Coverage> {
       const newest = await queries.fetchQuery(proofsPage(1))
-      if (number > (newest.content[0]?.after.number ?? 0)) return { kind: 'head', head: newest.head }
+      if (number > (newest.content[0]?.after.number ?? 0)) return outsideRoots(newest)
       for (let low = 1, high = newest.totalPages; low <= high; ) {
         const middle = Math.floor((low + high) / 2)
         const { content } = await queries.fetchQuery(proofsPage(middle))
@@ -35,6 +41,6 @@ export const coverageOf = (number: number) =>
         if (number > (content[0]?.after.number ?? 0)) high = middle - 1
         else low = middle + 1
       }
-      return { kind: 'head', head: newest.head }
+      return outsideRoots(newest)
     },
   })

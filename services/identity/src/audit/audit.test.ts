@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { auditLog } from '@gantry/audit'
+import { auditCollections, auditLog } from '@gantry/audit'
 import {
   type EventMetadata,
   type HeldStream,
@@ -11,7 +11,6 @@ import {
 import { administrator, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cheapIdentity, hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
-import { AUDIT_COLLECTIONS } from './auditor.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {
@@ -44,7 +43,7 @@ describe('the audit log', () => {
     const { readModels } = identity.host.dependencies
     await readModels.drop(auditLog)
     await readModels.checkpoints.clear(
-      projectorKey({ name: 'identity.audit', collections: AUDIT_COLLECTIONS }),
+      projectorKey({ name: 'identity.audit', collections: auditCollections }),
     )
     await vi.waitFor(async () => expect(await list('size=100')).toEqual(before))
   })
@@ -76,7 +75,7 @@ test('the audit log goes on past events of other applications and malformed ones
 test('the audit log answers 503 with Retry-After while entries are missing, and the service stays ready', async () => {
   const host = await hostService(dependencies => cheapIdentity(dependencies), { start: false })
   const { leases } = host.dependencies.readModels
-  const key = projectorKey({ name: 'identity.audit', collections: AUDIT_COLLECTIONS })
+  const key = projectorKey({ name: 'identity.audit', collections: auditCollections })
   const lease = await leases.acquire(key, 'a replica that hangs', MINUTE)
   if (!lease) throw new Error('the lease is held already')
   const get = () => host.app.inject({ method: 'GET', url: '/auditLog' })

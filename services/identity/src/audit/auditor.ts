@@ -1,14 +1,15 @@
 import {
+  type AuditCheck,
   type AuditKeys,
-  auditDays,
-  auditLog,
+  auditCheck,
+  auditCollections,
+  auditHead,
   auditProjection,
-  dayRoots,
   startClosingDays,
 } from '@gantry/audit'
 import { Refusal } from '@gantry/contracts'
-import { type CommandMetadata, type OrderedProjection, Projector, type Worker } from '@gantry/event-sourcing'
-import { foreignEvents, type Instrumented } from '@gantry/service-kit'
+import { type CommandMetadata, Projector, type Worker } from '@gantry/event-sourcing'
+import { foreignEvents, type Instrumented, sealer } from '@gantry/service-kit'
 import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
 import type { SigningKeys } from '../signingkey/keys.ts'
 import type { KeyRotation } from '../signingkey/rotation.ts'
@@ -17,12 +18,10 @@ import { auditKeys } from './proofs/keys.ts'
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
 const TIMEOUT_MS = 3_000
 
-/** What the projector of the audit log makes. */
-export const AUDIT_COLLECTIONS = [auditLog, auditDays, dayRoots]
-
 export interface Auditor {
   projector: Projector
   keys: AuditKeys
+  check: AuditCheck
   /** The private keys of `keys`. */
   ring: SigningKeys
   rotation: KeyRotation
@@ -36,23 +35,35 @@ export interface Auditor {
  * service does not wait for it.
  */
 export function auditor(dependencies: Instrumented, metadata: (actor?: string) => CommandMetadata): Auditor {
-  const { eventStore, readModels, now, newId, process } = dependencies
-  const { log } = process
+  const { eventStore, readModels, now, newId, encryptionKeys, process } = dependencies
+  const { log, metrics } = process
+  const head = auditHead(readModels.checkpoints, sealer(encryptionKeys, 'audit head'))
   const projector = new Projector({
     ...dependencies,
     ...process,
     name: 'identity.audit',
-    ordered: auditProjection(foreignEvents(process)) as OrderedProjection,
-    collections: AUDIT_COLLECTIONS,
+    ordered: { ...auditProjection(foreignEvents(process)), observe: head.observe },
+    collections: auditCollections,
     background: true,
   })
   const ring = keysOf('audit', dependencies, metadata)
   const rotation = rotationOf('audit', { keys: ring, periodMs: 0, metadata, rotated: async () => {}, log })
   const keys = auditKeys(ring)
-  const closing = { eventStore, readModels, projector, keys, now, newId, log, metrics: process.metrics }
+  const check = auditCheck({ eventStore, readModels, head, keys, now })
+  const closing = {
+    eventStore,
+    readModels,
+    projector,
+    signing: { keys, check, head },
+    now,
+    newId,
+    log,
+    metrics,
+  }
   return {
     projector,
     keys,
+    check,
     ring,
     rotation,
     workers: [rotation.start, () => startClosingDays(closing)],

@@ -1,4 +1,4 @@
-import { auditLog, dayRoots, type PersonalFieldsOf } from '@gantry/audit'
+import type { PersonalFieldsOf } from '@gantry/audit'
 import { aggregate, nameUuids, type Worker } from '@gantry/event-sourcing'
 import type { S3Settings } from '@gantry/s3'
 import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-kit'
@@ -25,7 +25,7 @@ export interface AuditExportsOptions {
   namesOf: NamesOf
   personalOf: PersonalFieldsOf
   pseudonyms: UserCiphers['pseudonyms']
-  audit: Pick<Auditor, 'keys' | 'upToDate'>
+  audit: Pick<Auditor, 'keys' | 'check' | 'upToDate'>
 }
 
 export interface AuditExports {
@@ -41,13 +41,13 @@ export function auditExports(
 ): AuditExports {
   const { eventStore, readModels, unknownEvent, now, process } = dependencies
   const source = auditSource({
-    records: readModels.collection(auditLog),
-    roots: readModels.collection(dayRoots),
+    readModels,
     namesOf,
     personalOf,
     conditions: auditConditions(readModels.collection(users)),
     keys: async () => (await audit.keys.published()).keys,
     signer: audit.keys.signer,
+    check: audit.check,
   })
   const slots = exportSlots(process.metrics)
   const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs, AUDIT_PUSH_TOKEN: token } = settings
@@ -72,7 +72,7 @@ export function auditExports(
 
   return {
     routes(route) {
-      exportRoutes(route, { source, upToDate: audit.upToDate, slots, now })
+      exportRoutes(route, { source, upToDate: audit.upToDate, slots, now, log: process.log })
     },
     workers: destination ? [() => startPush(destination)] : [],
   }

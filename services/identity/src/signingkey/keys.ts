@@ -26,6 +26,8 @@ export interface SigningKeys {
   verifying(kid: string): Promise<CryptoKey | undefined>
   /** All keys that ever were, the oldest first. */
   all(): Promise<readonly KeptKey[]>
+  /** The keys that ENCRYPTION_KEY opens, the oldest first. `madeAt` is the time that is sealed with the key. */
+  own(): Promise<readonly KeptKey[]>
   /** All keys that ever were, the oldest first, with what they do now. */
   states(): Promise<readonly KeyState[]>
   /** The published key set (RFC 7517 §5): all keys that verify. */
@@ -39,7 +41,7 @@ export interface SigningKeys {
   /** Rotates if the newest key is at least `periodMs` old. @returns the new key; undefined when there was no rotation */
   rotateWhenDue(metadata: CommandMetadata, periodMs: number): Promise<Rotated | undefined>
   /**
-   * Seals the private keys that may sign again, unless the first key of ENCRYPTION_KEY sealed them.
+   * Seals the private keys unless the first key of ENCRYPTION_KEY sealed them, also revoked ones, which prove old signatures.
    * @returns their number, and the number of those that were sealed again
    * @throws EncryptionKeyMissing
    */
@@ -88,10 +90,7 @@ export function signingKeys({
   }
 
   /** Makes the key of a rotation. Fails if the current key cannot be unsealed, so that all have one ENCRYPTION_KEY. */
-  const makeNext = async () => {
-    await current()
-    return material.make()
-  }
+  const makeNext = () => current().then(() => material.make(now().toISOString()))
 
   const verifies = ({ retiredAt, revokedAt }: KeptKey) =>
     revokedAt === null && (retiredAt === null || Date.parse(retiredAt) + OVERLAP_MS > now().getTime())
@@ -114,7 +113,7 @@ export function signingKeys({
         await ring.execute(RING, {
           type: 'EnsureSigningKey',
           metadata: metadata(),
-          key: await material.make(),
+          key: await material.make(now().toISOString()),
         })
       await current()
     },
@@ -124,6 +123,7 @@ export function signingKeys({
       return key && verifies(key) ? material.publicKey(key) : undefined
     },
     all: async () => (await load()).keys,
+    own: async () => ownKeys(await load(), material),
     states: async () => statesOf(await load(), now()),
     async jwks() {
       const keys = (await load()).keys.filter(verifies)
@@ -152,6 +152,13 @@ export function signingKeys({
   }
 }
 
+/** The keys that can be opened, with the times that are sealed with them. */
+const ownKeys = ({ keys }: KeyRing, { madeAt }: KeyMaterial): KeptKey[] =>
+  keys.flatMap(key => {
+    const sealed = madeAt(key)
+    return sealed === undefined ? [] : [{ ...key, madeAt: sealed }]
+  })
+
 function statesOf(ring: KeyRing, now: Date): KeyState[] {
   const at = now.toISOString()
   const signing = currentKey(ring, at)?.kid
@@ -166,11 +173,9 @@ function statesOf(ring: KeyRing, now: Date): KeyState[] {
   })
 }
 
-/** The private keys that may sign again, sealed with the first key of ENCRYPTION_KEY, by the stored values. */
-function renewedKeys({ keys }: KeyRing, { renewed }: KeyMaterial): Map<string, string> {
-  const mayBeUsed = keys.filter(({ revokedAt }) => revokedAt === null)
-  return new Map(mayBeUsed.map(({ sealedPrivateKey }) => [sealedPrivateKey, renewed(sealedPrivateKey)]))
-}
+/** The private keys, sealed with the first key of ENCRYPTION_KEY, by the stored values. */
+const renewedKeys = ({ keys }: KeyRing, { renewed }: KeyMaterial): Map<string, string> =>
+  new Map(keys.map(({ sealedPrivateKey }) => [sealedPrivateKey, renewed(sealedPrivateKey)]))
 
 function newest({ keys }: KeyRing): KeptKey {
   const key = keys.at(-1)

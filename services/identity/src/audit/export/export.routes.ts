@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
 import {
+  AuditLogBroken,
   type ChainPoint,
   canonicalJson,
   type ExportedSoFar,
+  errorLine,
   exportFormats,
   type FormatName,
   parseTrailer,
@@ -10,6 +12,7 @@ import {
   UserKeyMissing,
 } from '@gantry/audit'
 import { EXPORT_MEDIA_TYPES, exportAuditLog, invalidField, type Parsed, Refusal } from '@gantry/contracts'
+import type { Log } from '@gantry/event-sourcing'
 import type { AddRoute } from '@gantry/service-kit'
 import Negotiator from 'negotiator'
 import type { AuditFilter } from '../log/filter.ts'
@@ -23,6 +26,7 @@ export interface ExportRoutes {
   upToDate(): Promise<void>
   slots: ExportSlots
   now(): Date
+  log: Pick<Log, 'error'>
 }
 
 type Query = Parsed<NonNullable<typeof exportAuditLog.query>>
@@ -31,12 +35,14 @@ type Query = Parsed<NonNullable<typeof exportAuditLog.query>>
 const STALLED_MS = 30_000
 const BUFFERED_BYTES = 65_536
 
-export function exportRoutes(route: AddRoute, { source, upToDate, slots, now }: ExportRoutes): void {
+export function exportRoutes(route: AddRoute, { source, upToDate, slots, now, log }: ExportRoutes): void {
   route(exportAuditLog, async ({ query, request, reply, principal }) => {
     const format = query.format ?? preferredFormat(request)
     const filter = filterOf(query)
     await upToDate()
-    const last = await source.last()
+    const last = (await source.end()).record
+    // Records up to the last one can be written at this moment.
+    await upToDate()
     const begin = await beginning(query, filter, { source, last })
     const headers = {
       'content-type': exportFormats[format].contentType,
@@ -51,7 +57,7 @@ export function exportRoutes(route: AddRoute, { source, upToDate, slots, now }: 
     if (reply.raw.destroyed) free()
     const text = exportedText(source, { format, filter, ...begin, to: last.number, now })
     const body = Readable.from(
-      whileRead(text, () => reply.raw.destroy()),
+      whileRead(endingWithError(text, format, log), () => reply.raw.destroy()),
       { objectMode: false, highWaterMark: BUFFERED_BYTES },
     )
     return { status: 200, headers, body }
@@ -102,6 +108,21 @@ async function beginning(
     throw invalidField('trailer', 'is of an audit log that was replaced by an older copy since')
   const { before, count, omitted, first, last: lastOfPart } = trailer
   return { from, soFar: { before, count, omitted, first, last: lastOfPart } }
+}
+
+/** Text that ends with an error in place of a trailer when the audit log was changed. */
+async function* endingWithError(
+  text: AsyncIterable<string>,
+  format: FormatName,
+  log: Pick<Log, 'error'>,
+): AsyncGenerator<string> {
+  try {
+    yield* text
+  } catch (error) {
+    if (!(error instanceof AuditLogBroken)) throw error
+    log.error({ problem: error.message }, 'an export of the audit log ended with an error')
+    yield errorLine(format, error.message)
+  }
 }
 
 /**

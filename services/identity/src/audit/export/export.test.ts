@@ -1,12 +1,4 @@
-import {
-  auditLog,
-  CHAIN_START,
-  dayRoots,
-  exportFormats,
-  type FormatName,
-  type Verification,
-  verifyExport,
-} from '@gantry/audit'
+import { CHAIN_START, exportFormats, type FormatName, type Verification, verifyExport } from '@gantry/audit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, PASSWORD } from '../../testing/identity-host.ts'
 import { users } from '../../user/user.projection.ts'
@@ -22,14 +14,14 @@ beforeAll(async () => {
   const { readModels } = identity.host.dependencies
   const { auditKeys } = identity.host.service
   source = auditSource({
-    records: readModels.collection(auditLog),
-    roots: readModels.collection(dayRoots),
+    readModels,
     namesOf: async ids =>
       new Map(ids.map(id => [id ?? '', { username: 'ada', displayName: 'Ada', deleted: false }])),
     personalOf: async () => undefined,
     conditions: auditConditions(readModels.collection(users)),
     keys: async () => (await auditKeys.published()).keys,
     signer: auditKeys.signer,
+    check: { problem: async () => undefined },
   })
   token = await identity.loginToken('admin')
   for (const username of ['ada', 'grace', 'linus', 'niklaus'])
@@ -86,7 +78,7 @@ test('the Accept header chooses the format, unless the query does', async () => 
 
 /** An export in parts of two records, cut off in the middle. */
 async function interrupted(format: FormatName): Promise<{ kept: string; trailer: string }> {
-  const to = (await source.last()).number
+  const to = (await source.end()).record.number
   let text = ''
   const request = { format, filter: {}, from: CHAIN_START, to, now: identity.now, part: 2 }
   for await (const piece of exportedText(source, request)) text += piece
@@ -139,7 +131,7 @@ test('a beginning that is not in the log, or not of the export, is refused', asy
 
 test('the username of a filter means the same user throughout an export', async () => {
   const admin = identity.as(token)
-  const all = { after: 0, to: (await source.last()).number }
+  const all = { after: 0, to: (await source.end()).record.number }
   const selection = await source.selection({ user: 'admin' })
   const before = await selection(all)
   expect(before.size).toBeGreaterThan(0)

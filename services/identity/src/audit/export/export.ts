@@ -20,8 +20,10 @@ export interface ExportedRecord {
 
 /** The audit log as exports read it. */
 export interface ExportSource {
-  /** Records after a number, in order: at most `limit`. */
-  records(after: number, limit: number): Promise<ExportedRecord[]>
+  /** Records after a place in the chain, in order: at least one, at most `limit`. @throws AuditLogBroken */
+  records(after: ChainPoint, limit: number): Promise<ExportedRecord[]>
+  /** @throws AuditLogBroken unless the audit log leads to what was signed before */
+  requireValid(): Promise<void>
   /** Resolves the username of a filter to the user that has it now. */
   selection(filter: AuditFilter): Promise<Selection>
   /** Roots of days that end after a record. */
@@ -53,22 +55,28 @@ const PAGE = 100
 const TEXT_LENGTH = 32_768
 const PART = 5_000
 
-/** The text of an export, in small pieces, so that memory does not depend on its length. */
+/**
+ * The text of an export, in small pieces, so that memory does not depend on its length. Nothing is signed unless the audit log
+ * is valid.
+ * @throws AuditLogBroken
+ */
 export async function* exportedText(source: ExportSource, request: ExportRequest): AsyncGenerator<string> {
   const { format, filter, from, soFar, to, now, part = PART } = request
   const [keys, roots, signer] = await Promise.all([source.keys(), source.roots(from.number), source.signer()])
   const writer = new ExportWriter({ format, filter, from, ...(soFar && { soFar }), keys, roots, signer, now })
   const selection = Object.keys(filter).length > 0 ? await source.selection(filter) : undefined
   let text = writer.begin()
-  for (let after = from.number; after < to; ) {
-    const records = await source.records(after, Math.min(PAGE, to - after))
-    const last = records.at(-1)?.chained.number
-    if (last === undefined) throw new Error(`the audit log has no record ${after + 1}`)
-    const passing = await selection?.({ after, to: last })
+  for (let after = from; after.number < to; ) {
+    const records = await source.records(after, Math.min(PAGE, to - after.number))
+    const last = records.at(-1)?.chained ?? after
+    const passing = await selection?.({ after: after.number, to: last.number })
     for (const { chained, names } of records) {
       text +=
         !passing || passing.has(chained.number) ? writer.record(chained, names) : writer.omitted(chained)
-      if (chained.number % part === 0 && chained.number < to) text += writer.trailer(false)
+      if (chained.number % part === 0 && chained.number < to) {
+        await source.requireValid()
+        text += writer.trailer(false)
+      }
       if (text.length < TEXT_LENGTH) continue
       yield text
       text = ''
@@ -76,5 +84,7 @@ export async function* exportedText(source: ExportSource, request: ExportRequest
     after = last
     await setImmediate()
   }
-  yield text + writer.trailer(true)
+  yield text
+  await source.requireValid()
+  yield writer.trailer(true)
 }

@@ -1,27 +1,34 @@
 import {
   type AuditChain,
+  type AuditCheck,
   type AuditDocument,
   type AuditKey,
+  AuditLogBroken,
   type AuditSigner,
+  auditLog,
+  type ChainPoint,
   chainIn,
   type DayRootDocument,
+  dayRoots,
+  missingRecord,
   type PersonalFieldsOf,
   pointOf,
+  recordProblem,
   usersOf,
 } from '@gantry/audit'
-import type { Collection } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/read-models'
 import { listing, type NamesOf } from '@gantry/service-kit'
 import type { AuditConditions } from '../log/filter.ts'
 import type { ExportedRecord, ExportSource } from './export.ts'
 
 export interface ExportSourceOptions {
-  records: Collection<AuditDocument>
-  roots: Collection<DayRootDocument>
+  readModels: Pick<ReadModels, 'collection'>
   namesOf: NamesOf
   personalOf: PersonalFieldsOf
   conditions: AuditConditions
   keys(): Promise<readonly AuditKey[]>
   signer(): Promise<AuditSigner>
+  check: Pick<AuditCheck, 'problem'>
 }
 
 /** The audit log, from its read model. */
@@ -34,7 +41,9 @@ const ROOTS_AT_ONCE = 1_000
 const BY_NUMBER = [{ field: 'number', direction: 'asc' }] as const
 
 export function auditSource(options: ExportSourceOptions): AuditSource {
-  const { records, roots, namesOf, personalOf, conditions, keys, signer } = options
+  const { readModels, namesOf, personalOf, conditions, keys, signer, check } = options
+  const records = readModels.collection(auditLog)
+  const roots = readModels.collection(dayRoots)
   const stored: AuditSource['stored'] = async (after, limit) => {
     const where = { number: { gt: after } }
     const found = await records.list({ where, sort: BY_NUMBER, limit, once: true })
@@ -43,12 +52,17 @@ export function auditSource(options: ExportSourceOptions): AuditSource {
     return (gap === -1 ? found : found.slice(0, gap)).map(({ doc }) => doc)
   }
   return {
-    ...chainIn(records),
+    ...chainIn(readModels),
     keys,
     signer,
     stored,
+    async requireValid() {
+      const problem = await check.problem()
+      if (problem) throw new AuditLogBroken(problem)
+    },
     async records(after, limit) {
-      const documents = await stored(after, limit)
+      const documents = await stored(after.number, limit)
+      requireIntact(documents, after)
       const names = await namesOf(documents.flatMap(usersOf))
       return Promise.all(documents.map(doc => exported(doc, names, personalOf)))
     },
@@ -71,6 +85,17 @@ export function auditSource(options: ExportSourceOptions): AuditSource {
       }
     },
   }
+}
+
+/** @throws AuditLogBroken unless each record follows from the one before, the first one from a place in the chain */
+function requireIntact(documents: readonly AuditDocument[], after: ChainPoint): void {
+  let before = after
+  for (const doc of documents) {
+    const problem = recordProblem(doc, before)
+    if (problem) throw new AuditLogBroken(problem)
+    before = pointOf(doc)
+  }
+  if (documents.length === 0) throw new AuditLogBroken(missingRecord(after.number + 1))
 }
 
 /** Records of an erased user have no personal fields. @throws UserKeyMissing, so that no others lack theirs */

@@ -12,10 +12,14 @@ test('the day roots of the frozen stream have the documents of today', () => {
     .map(event => dayRootIn(event)?.doc)
   expect(documents).toEqual([
     {
-      id: '2026-11-22',
-      day: '2026-11-22',
-      through: 41,
-      root: expect.objectContaining({ count: 41, last: { number: 41, position: '0000000000000057' } }),
+      id: '2026-11-20',
+      day: '2026-11-20',
+      through: 3,
+      root: expect.objectContaining({
+        count: 3,
+        last: { number: 3, position: '0000000000000004' },
+        log: expect.objectContaining({ events: 4 }),
+      }),
       signature: expect.stringMatching(/^[\w-]{86}$/),
     },
   ])

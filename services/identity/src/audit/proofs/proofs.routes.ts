@@ -1,53 +1,52 @@
 import {
-  type AuditDocument,
+  type AuditCheck,
+  type AuditKey,
   type AuditKeys,
-  auditLog,
-  CHAIN_START,
   chainIn,
   type DayRootDocument,
   dayRoots,
-  pointOf,
+  leadsTo,
   refutes,
   signStatement,
 } from '@gantry/audit'
 import { type AuditDayRoot, listAuditProofs } from '@gantry/contracts'
-import type { Collection, ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 
 export interface ProofRoutes {
   readModels: ReadModels
-  keys: AuditKeys
-  upToDate(): Promise<void>
+  audit: { keys: AuditKeys; check: AuditCheck; upToDate(): Promise<void> }
   now(): Date
 }
 
-export function proofRoutes(route: AddRoute, { readModels, keys, upToDate, now }: ProofRoutes): void {
-  const records = readModels.collection(auditLog)
+export function proofRoutes(
+  route: AddRoute,
+  { readModels, audit: { keys, check, upToDate }, now }: ProofRoutes,
+): void {
+  const chain = chainIn(readModels)
+
+  const signedHead = async () => {
+    const signer = await keys.signer()
+    const { record, log } = await chain.end()
+    const head = { ...record, log, kid: signer.kid, signedAt: now().toISOString() }
+    return { ...head, signature: signStatement({ head }, signer) }
+  }
+
+  const shown = async (
+    { root, signature }: DayRootDocument,
+    own: readonly AuditKey[],
+  ): Promise<AuditDayRoot> => {
+    const isSigned = refutes({ root }, signature, own) === undefined
+    return { ...root, signature, valid: isSigned && (await leadsTo(chain, root)) }
+  }
+
   route(listAuditProofs, async ({ query }) => {
     await upToDate()
     const { items, total } = await readModels.collection(dayRoots).find(listing(query, {}))
-    const roots = items.map(({ doc }) => doc)
-    const signer = await keys.signer()
-    const head = { ...(await chainIn(records).last()), kid: signer.kid, signedAt: now().toISOString() }
-    const signed = { ...head, signature: signStatement({ head }, signer) }
-    const shown = await withValidity(roots, records, keys)
-    return { status: 200, body: { ...page(shown, total, query), head: signed } }
-  })
-}
-
-async function withValidity(
-  roots: readonly DayRootDocument[],
-  records: Collection<AuditDocument>,
-  keys: AuditKeys,
-): Promise<AuditDayRoot[]> {
-  const published = await keys.published()
-  const ends = [...new Set(roots.map(({ through }) => through))]
-  const found = ends.length ? await records.list({ where: { number: { in: ends } }, limit: ends.length }) : []
-  const points = new Map(found.map(({ doc }) => [doc.number, pointOf(doc)]))
-  return roots.map(({ root, signature }) => {
-    const end = points.get(root.after.number) ?? CHAIN_START
-    const leadsThere = end.chainHash === root.after.chainHash && end.position === root.after.position
-    const valid = leadsThere && refutes({ root }, signature, published.keys) === undefined
-    return { ...root, signature, valid }
+    const own = await keys.own()
+    const roots = await Promise.all(items.map(({ doc }) => shown(doc, own)))
+    const problem = (await check.problem()) ?? null
+    const head = problem === null ? await signedHead() : null
+    return { status: 200, body: { ...page(roots, total, query), head, problem } }
   })
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { auditLog, dayRoots, verifyExport } from '@gantry/audit'
+import { auditLog, verifyExport } from '@gantry/audit'
 import { sqliteReadModels } from '@gantry/embedded'
 import { aggregate, type Worker } from '@gantry/event-sourcing'
 import {
@@ -79,13 +79,13 @@ test('a part ends before a record that the store does not have yet', async () =>
   }
   const unused = async () => Promise.reject(new Error('not called'))
   const log = auditSource({
-    records,
-    roots: readModels.collection(dayRoots),
+    readModels,
     namesOf: async () => new Map(),
     personalOf: async () => undefined,
     conditions: unused,
     keys: unused,
     signer: unused,
+    check: { problem: unused },
   })
   const { next } = pushSource({ source: log, upToDate: unused, pseudonyms: unused })
   expect(await next(0)).toEqual(range(1, 2))

@@ -1,4 +1,4 @@
-import { pointOf, type StoredRecord } from '@gantry/audit'
+import { type ChainPoint, pointOf, type StoredRecord } from '@gantry/audit'
 import type { UserCiphers } from '../../personal-data/user-ciphers.ts'
 import { type ExportedRecord, exportedText } from '../export/export.ts'
 import type { AuditSource } from '../export/source.ts'
@@ -42,7 +42,7 @@ export const pushSource = ({ source, upToDate, pseudonyms }: PushSourceOptions):
   async export({ first, last }, at) {
     const from = await source.pointAt(first.number - 1)
     if (!from) throw new Error(`the audit log has no record ${first.number - 1}`)
-    const records = async (after: number, limit: number) =>
+    const records = async (after: ChainPoint, limit: number) =>
       Promise.all((await source.records(after, limit)).map(record => withPseudonyms(record, pseudonyms)))
     const request = { format: 'ndjson' as const, filter: {}, from, to: last.number, now: () => at }
     const parts: Buffer[] = []
