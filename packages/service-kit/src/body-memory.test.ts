@@ -17,8 +17,8 @@ describe('the memory for bodies', () => {
     const memory = new BodyMemory(1_000)
     const body = memory.countFor('ada')
     body.add(250)
-    expect(() => body.add(1)).toThrow('body-memory-full')
-    expect(() => memory.countFor('ada').add(1)).toThrow('body-memory-full')
+    expect(() => body.add(1)).toThrow('too-many-requests')
+    expect(() => memory.countFor('ada').add(1)).toThrow('too-many-requests')
     for (const other of ['bob', 'eve', 'kim']) memory.countFor(other).add(250)
     expect(memory.bytes).toBe(1_000)
     expect(() => memory.countFor('sue').add(1)).toThrow('body-memory-full')
@@ -170,8 +170,8 @@ describe('a server', () => {
 
   test('refuses a caller beyond their share and reads the rest, so that the connection stays usable', async () => {
     const refused = await post('ada', 100_000, 'x'.repeat(90_000))
-    await soon(() => expect(refused.answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 2\r\n/s))
-    expect(refused.answer).toContain('"code":"body-memory-full"')
+    await soon(() => expect(refused.answer).toMatch(/^HTTP\/1\.1 429 .*retry-after: 2\r\n/s))
+    expect(refused.answer).toContain('"code":"too-many-requests"')
     expect(refused.answer).not.toMatch(/connection: close/i)
     refused.socket.write(`${'x'.repeat(10_000)}GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n`)
     await soon(() => expect(refused.answer).toContain('"live"'))

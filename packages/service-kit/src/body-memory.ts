@@ -46,6 +46,8 @@ declare module 'fastify' {
 
 /** Share of the limit that one caller may have in memory, so that a single caller cannot block the others. */
 const SHARE = 1 / 4
+/** Advice to a caller at their limit, in seconds. */
+const RETRY_AFTER = '2'
 /** Bytes allocated for a body at first. */
 const FIRST_BYTES = 512
 
@@ -70,13 +72,16 @@ export class BodyMemory {
     return new BodyBytes(bytes => this.#add(caller, bytes))
   }
 
-  /** @throws Refusal body-memory-full when a positive number of bytes exceeds a limit; negative numbers are never refused */
+  /** @throws Refusal too-many-requests at the limit of the caller, body-memory-full at that of the process */
   #add(caller: string | undefined, bytes: number): void {
     const total = this.#bytes + bytes
     if (caller !== undefined) {
       const own = (this.#byCaller.get(caller) ?? 0) + bytes
       if (bytes > 0 && own > this.limit * SHARE)
-        throw new Refusal('body-memory-full', { detail: 'the caller is sending too many bodies at once' })
+        throw new Refusal('too-many-requests', {
+          detail: 'the caller is sending too many bodies at once',
+          headers: { 'retry-after': RETRY_AFTER },
+        })
       if (bytes > 0 && total > this.limit) throw new Refusal('body-memory-full')
       if (own > 0) this.#byCaller.set(caller, own)
       else this.#byCaller.delete(caller)
@@ -96,7 +101,7 @@ export class BodyBytes {
     this.#add = add
   }
 
-  /** Counts bytes; call it before they are allocated. @throws Refusal body-memory-full; malformed-request after the end */
+  /** Counts bytes; call it before they are allocated. @throws Refusal too-many-requests, body-memory-full; malformed-request after the end */
   add(bytes: number): void {
     if (this.#users === 0) throw new Refusal('malformed-request', { detail: 'the request was aborted' })
     this.#add(bytes)
@@ -137,7 +142,7 @@ export class GrowingBuffer {
     return this.#length
   }
 
-  /** @throws Refusal body-memory-full */
+  /** @throws Refusal too-many-requests, body-memory-full */
   add(chunk: Uint8Array): void {
     const length = this.#length + chunk.length
     if (length > this.#memory.length) this.#grow(Math.max(length, 2 * this.#length, FIRST_BYTES))
@@ -258,7 +263,7 @@ function accountOf(request: FastifyRequest): string {
 
 /**
  * Reads a whole body into memory, up to the body limit of its route.
- * @param done called with the body, or with a Refusal: body-too-large, body-memory-full, malformed-request
+ * @param done called with the body, or with a Refusal: body-too-large, too-many-requests, body-memory-full, malformed-request
  */
 export function readBody(
   request: FastifyRequest,

@@ -75,7 +75,7 @@ export function answerProblem(
   }
   // A client that is still sending could not read the response on a closed connection. Instead Node reads and drops the
   // rest of the body until the request timeout.
-  if (code === 'body-too-large' || code === 'body-memory-full') reply.removeHeader('connection')
+  if (status === 413 || status === 429 || code === 'body-memory-full') reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="gantry"')
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (headers) reply.headers(headers)

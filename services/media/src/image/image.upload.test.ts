@@ -118,7 +118,7 @@ test('an SVG is in memory as a whole only while it is checked', async () => {
   const before = memory.bytes
   const other = memory.countFor('ada')
   other.add(8 * MEBIBYTE - before - 100_000)
-  await expect(incoming.store()).rejects.toMatchObject({ code: 'body-memory-full' })
+  await expect(incoming.store()).rejects.toMatchObject({ code: 'too-many-requests' })
   await incoming.discard()
   other.release()
   expect((await upload(comment(300_000))).contentType).toBe('image/svg+xml')
