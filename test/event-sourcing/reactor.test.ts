@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import {
   type EventStore,
   HeldMessages,
   type Log,
+  NO_STREAM,
   type Reaction,
   type ReactorOptions,
   type RecordedEvent,
@@ -219,6 +221,15 @@ test('a message about a quarantined stream is handled once after its release, al
     const reaction = { consumer: 'shop', subjects: ['events.a'], react: held.holding(react) }
     workers.push(startReactor(reaction, { bus, eventStore, readModels, holder: 'a', log }), held.start(react))
   }
+  // As damage of the disk leaves an event.
+  const actor = { id: null, name: 'shop' }
+  const damaged = {
+    id: randomUUID(),
+    type: 'MessageHeld',
+    data: [],
+    metadata: { actor, requestId: '1', at: '' },
+  }
+  await eventStore.append('heldmessages-shop', [damaged], NO_STREAM)
   startHolding()
   await publish(1, 2, 3)
   await vi.waitFor(() => expect(handled).toEqual([3]))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  type EventMetadata,
   type EventStore,
   type RecordedEvent,
   reservations,
@@ -69,6 +70,19 @@ describe('a name', () => {
     await take('a', 'x', -1, 'NamedByNextRelease')
     await expect(names().reserve('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
       code: 'api-name-taken',
+    })
+  })
+  test.each([
+    ['that is no claim of a name', event('Foreign', {})],
+    ['that has no metadata', { ...event('NameClaimed', {}), metadata: {} as EventMetadata }],
+  ])('is refused, with the stream, after an event %s', async (_, foreign) => {
+    await names().reserve('x', 'a', -1, storyMetadata)
+    await take('a', 'x', -1)
+    const stream = `thingname-${createHash('sha256').update('x').digest('hex')}`
+    await eventStore.append(stream, [foreign], 0)
+    await expect(names().reserve('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
+      code: 'stream-quarantined',
+      event: { stream, revision: 1 },
     })
   })
   test('can be reserved again for the same append without an effect', async () => {

@@ -4,7 +4,7 @@ import { type ProblemCode, Refusal } from '@gantry/contracts'
 import type { CommandMetadata } from '../log/decider.ts'
 import { type NewEvent, nameUuids } from '../log/event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from '../log/event-store.ts'
-import type { StreamState } from '../log/fold.ts'
+import { StreamQuarantined, type StreamState } from '../log/fold.ts'
 
 /** The holder that reserves a name, and the revision of its stream after which it appends the event that takes the name. */
 interface Reservation {
@@ -40,6 +40,7 @@ export interface Reservations {
    * Reserves the name for a holder whose next append expects `holderRevision`. That append takes the name.
    * A reservation needs no release: it is void once its holder's stream has later events and not the name.
    * @throws Refusal with `takenCode` when another holds the name, or may hold it by an event that is unknown here
+   * @throws StreamQuarantined when the last event of the name is no reservation
    */
   reserve(name: string, holder: string, holderRevision: number, metadata: CommandMetadata): Promise<void>
 }
@@ -63,6 +64,8 @@ export function reservations(options: ReservationOptions): Reservations {
   const read = async (name: string): Promise<Reservation | undefined> => {
     const last = await eventStore.readLast(stream(name))
     if (!last) return undefined
+    if (last.malformed !== undefined || last.type !== 'NameClaimed')
+      throw new StreamQuarantined(last, last.malformed ?? 'it is no claim of a name')
     const { holder, holderRevision, claimedAt } = last.data as unknown as Reservation
     return { holder, holderRevision, claimedAt, revision: last.revision }
   }

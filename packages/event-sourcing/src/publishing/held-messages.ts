@@ -100,11 +100,13 @@ export class HeldMessages {
     const messages = new Map<string, StoredMessage>()
     let revision = NO_STREAM
     for (const { type, data, ...event } of await this.#options.eventStore.readStream(this.#stream)) {
+      revision = event.revision
+      // The audit log names the stream.
+      if (event.malformed !== undefined) continue
       if (type === 'MessageHeld') {
         const message = data.message as unknown as StoredMessage
         messages.set(message.id, message)
       } else if (type === 'MessagesHandled') for (const id of data.ids as string[]) messages.delete(id)
-      revision = event.revision
     }
     return { messages, revision }
   }
