@@ -56,6 +56,8 @@ const sweeping = (pausedAfter?: string) => {
   const keys = () => [...stored.keys()].toSorted()
   return {
     keys,
+    said,
+    stop: () => sweeper.stop(),
     /** The keys in the store after the sweeper has stopped. */
     async keysInTheEnd() {
       await vi.waitFor(() => expect(said).toEqual(['lost its lease, waits for it']))
@@ -81,8 +83,25 @@ test('a sweeper that lost its lease while it sets bytes aside leaves them under 
   expect(await sweeping(`put aside-${A}`).keysInTheEnd()).toEqual([A, `aside-${A}`].toSorted())
 })
 
+const metadata = { actor: { id: null, name: 'story' }, requestId: 'story', at: '2026-11-21T10:00:00.000Z' }
+
+test.each([
+  ['of a later release', 'ImageCropped', { bytes: A }, metadata],
+  ['that is malformed', 'ImageUploaded', { sha256: A }, { ...metadata, at: '' }],
+])(
+  'a sweeper removes nothing while the log has an event %s, which may name bytes',
+  async (_, type, data, at) => {
+    await eventStore.append('image-1', [{ id: randomUUID(), type, data, metadata: at }], NO_STREAM)
+    const { keys, said, stop } = sweeping()
+    await vi.waitFor(() =>
+      expect(said).toEqual(['keeps all bytes: an event that cannot be read may name some']),
+    )
+    await stop()
+    expect(keys()).toEqual([A, ASIDE].toSorted())
+  },
+)
+
 test('an event of an unknown type drops no reference to bytes; a deletion and a discard do', async () => {
-  const metadata = { actor: { id: null, name: 'story' }, requestId: 'story', at: '2026-11-21T10:00:00.000Z' }
   for (const type of ['ImageRated', 'ImageDeleted', 'ImageDiscarded']) {
     const events = [
       { id: randomUUID(), type: 'ImageUploaded', data: { sha256: type }, metadata },

@@ -1,7 +1,17 @@
-import { type EventStore, type Log, START, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import {
+  type EventStore,
+  type Log,
+  type RecordedEvent,
+  START,
+  supervise,
+  underLease,
+  upcast,
+  type Worker,
+} from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import type { ImageBytes } from './image.bytes.ts'
+import { imageEvents } from './image.ts'
 
 export interface SweeperOptions {
   /** Name of the checkpoint and the lease. */
@@ -20,7 +30,8 @@ const POLL_MS = 60_000
 const LEASE_MS = 5_000
 
 /**
- * Removes bytes that no image references, in one process at a time, by lease, at most once an hour even after restarts. A
+ * Removes bytes that no image references, in one process at a time, by lease, at most once an hour even after restarts.
+ * While the log has an image event that this release cannot read, it removes nothing: the event may name bytes. A
  * blob store does not support fencing tokens. So the lease is renewed before each deletion, and a holder that was paused
  * deletes nothing based on an outdated list.
  */
@@ -42,7 +53,16 @@ export function startSweeper(options: SweeperOptions): Worker {
         if (await isDue()) {
           // Saved before the sweep too, so that a sweep whose process died is not repeated too soon.
           await saveTime()
-          await bytes.sweep(await referencedBytes(eventStore), holdsLease)
+          let unreadable: RecordedEvent | undefined
+          const referenced = await referencedBytes(eventStore, event => {
+            unreadable = event
+          })
+          if (unreadable === undefined) await bytes.sweep(referenced, holdsLease)
+          else {
+            const { stream, revision, type } = unreadable
+            const message = 'keeps all bytes: an event that cannot be read may name some'
+            log.warn({ worker: name, stream, revision, type }, message)
+          }
           await saveTime()
         }
         await sleep(POLL_MS, { signal: leaseSignal })
@@ -53,15 +73,19 @@ export function startSweeper(options: SweeperOptions): Worker {
 
 /**
  * The SHA-256 of every existing image, from the event log. Read models may lag behind, and removed bytes cannot be
- * restored. A malformed event, or one of an unknown type, drops no reference.
+ * restored.
+ * @param unreadable called for each event that is malformed or unknown to this release; it drops no reference
  */
-export async function referencedBytes(eventStore: Pick<EventStore, 'readAll'>): Promise<Set<string>> {
+export async function referencedBytes(
+  eventStore: Pick<EventStore, 'readAll'>,
+  unreadable: (event: RecordedEvent) => void = () => {},
+): Promise<Set<string>> {
   const referenced = new Map<string, string>()
   for await (const event of eventStore.readAll({ after: START, streamPrefixes: ['image-'] })) {
-    const { stream, type, data } = event
-    if (event.malformed !== undefined) continue
-    if (type === 'ImageUploaded') referenced.set(stream, String(data.sha256))
-    else if (type === 'ImageDeleted' || type === 'ImageDiscarded') referenced.delete(stream)
+    const known = event.malformed === undefined ? upcast(imageEvents, event) : undefined
+    if (!known) unreadable(event)
+    else if (known.type === 'ImageUploaded') referenced.set(event.stream, known.data.sha256)
+    else referenced.delete(event.stream)
   }
   return new Set(referenced.values())
 }
