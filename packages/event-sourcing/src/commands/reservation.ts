@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ProblemCode, Refusal } from '@gantry/contracts'
 import type { CommandMetadata } from '../log/decider.ts'
-import { type NewEvent, nameUuids } from '../log/event.ts'
+import { type NewEvent, nameUuids, type RecordedEvent } from '../log/event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from '../log/event-store.ts'
 import { StreamQuarantined, type StreamState } from '../log/fold.ts'
 
@@ -63,11 +63,7 @@ export function reservations(options: ReservationOptions): Reservations {
 
   const read = async (name: string): Promise<Reservation | undefined> => {
     const last = await eventStore.readLast(stream(name))
-    if (!last) return undefined
-    if (last.malformed !== undefined || last.type !== 'NameClaimed')
-      throw new StreamQuarantined(last, last.malformed ?? 'it is no claim of a name')
-    const { holder, holderRevision, claimedAt } = last.data as unknown as Reservation
-    return { holder, holderRevision, claimedAt, revision: last.revision }
+    return last && reservationIn(last)
   }
 
   /** Makes the append that the reservation announced fail. @returns false when the holder's stream has new events */
@@ -136,6 +132,13 @@ export function reservations(options: ReservationOptions): Reservations {
   }
 
   return { reserve }
+}
+
+function reservationIn(event: RecordedEvent): Reservation {
+  if (event.malformed !== undefined || event.type !== 'NameClaimed')
+    throw new StreamQuarantined(event, event.malformed ?? 'it is no claim of a name')
+  const { holder, holderRevision, claimedAt } = event.data as unknown as Reservation
+  return { holder, holderRevision, claimedAt, revision: event.revision }
 }
 
 const newEvent = (
