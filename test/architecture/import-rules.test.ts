@@ -155,7 +155,7 @@ describe('import rules', () => {
         'packages/hosting/src/stores.ts': importing('@gantry/read-models-mongo'),
         'packages/hosting/src/tracing.ts':
           "export type { A } from '@gantry/tracing/otlp'\nexport const otlp = () => import('@gantry/tracing/otlp')",
-        'packages/service-kit/src/zod.ts': importing('zod'),
+        'packages/service-runtime/src/zod.ts': importing('zod'),
         'packages/operations/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
         'services/standalone/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
         'services/catalog/src/main.ts': importing('@gantry/embedded'),

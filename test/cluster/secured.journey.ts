@@ -15,7 +15,7 @@ import {
 import { ranOn } from '@gantry/engines/ran-on'
 import { openBus } from '@gantry/hosting/bus'
 import type { Bus, Json } from '@gantry/messaging'
-import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-runtime/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 import { type Cluster, startCluster } from './src/cluster.ts'

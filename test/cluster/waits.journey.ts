@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 

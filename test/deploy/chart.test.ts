@@ -1,4 +1,4 @@
-import { RELEASE } from '@gantry/service-kit'
+import { RELEASE } from '@gantry/service-runtime'
 import { describe, expect, test } from 'vitest'
 import type { Resource } from './src/charts.ts'
 import { readCompose } from './src/compose.ts'

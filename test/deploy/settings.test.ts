@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { misspelledSettings } from '@gantry/service-kit'
+import { misspelledSettings } from '@gantry/service-runtime'
 import { expect, test } from 'vitest'
 import { derivedFiles } from './src/derived.ts'
 import { ROOT } from './src/files.ts'

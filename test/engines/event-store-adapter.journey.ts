@@ -14,7 +14,7 @@ import {
   START,
 } from '@gantry/event-sourcing'
 import { checkEventStore, EventStoreUrlRefused, esdbEventStore } from '@gantry/event-store-esdb'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort } from '@gantry/service-runtime/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startEsdbStandIn } from './src/esdb-stand-in.ts'
 import { startNode } from './src/event-store-command.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort } from '@gantry/service-runtime/testing'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bySource, type EventConsumer, eventConsumers, eventsIn, LANGUAGES } from './src/event-consumers.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { whyInstall } from '../../bin/install.mjs'
 import { ROOT, terminal } from './terminal.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
-import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '@gantry/service-kit'
+import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '@gantry/service-runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'
 

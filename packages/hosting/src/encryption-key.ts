@@ -6,7 +6,7 @@ import {
   type KeyInUse,
   missingKeys,
   SettingsRefused,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 
 /** The keys that secrets in the stores are sealed with, by their fingerprints. */
 const STREAM = 'encryptionkey-fingerprint'

@@ -8,7 +8,7 @@ import {
   replyOf,
   resultOf,
 } from '@gantry/messaging'
-import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-kit'
+import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-runtime'
 import {
   answered,
   contextOf,

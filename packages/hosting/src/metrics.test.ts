@@ -1,4 +1,4 @@
-import { RELEASE } from '@gantry/service-kit'
+import { RELEASE } from '@gantry/service-runtime'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { logErrorCounter, RELEASE } from '@gantry/service-kit'
+import { logErrorCounter, RELEASE } from '@gantry/service-runtime'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import type { BackingStoreWatch } from './backing-stores.ts'
 

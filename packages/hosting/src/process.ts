@@ -9,7 +9,7 @@ import {
   readSettings,
   type ServerOptions,
   SettingsRefused,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { withTracer } from '@gantry/tracing'
 import type { OtlpTracer } from '@gantry/tracing/otlp'
 import type { FastifyInstance } from 'fastify'

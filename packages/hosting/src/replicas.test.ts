@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
+import { INTERNAL_PORT_HEADER } from '@gantry/service-runtime'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostInUrl, isResolved, originsBehind } from './addresses.ts'

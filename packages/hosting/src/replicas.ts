@@ -1,6 +1,6 @@
 import type { Log } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
-import { INTERNAL_PORT_HEADER, RELEASE_HEADER } from '@gantry/service-kit'
+import { INTERNAL_PORT_HEADER, RELEASE_HEADER } from '@gantry/service-runtime'
 import { isResolved, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
 /** Interval of the health checks of each replica. */

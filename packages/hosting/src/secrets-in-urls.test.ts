@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { readSettings } from '@gantry/service-kit'
+import { readSettings } from '@gantry/service-runtime'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { watchBackingStores } from './backing-stores.ts'

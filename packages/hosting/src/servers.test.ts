@@ -4,8 +4,8 @@ import { Agent, createServer, type IncomingMessage, request, type Server } from 
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-import { INTERNAL_PORT_HEADER, type ServerOptions } from '@gantry/service-kit'
-import { freePort } from '@gantry/service-kit/testing'
+import { INTERNAL_PORT_HEADER, type ServerOptions } from '@gantry/service-runtime'
+import { freePort } from '@gantry/service-runtime/testing'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'

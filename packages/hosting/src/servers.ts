@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { httpServer, measureBuffer, OpenConnections, type ServerOptions } from '@gantry/service-kit'
+import { httpServer, measureBuffer, OpenConnections, type ServerOptions } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
 /** Address that a process listens on. */

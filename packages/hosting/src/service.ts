@@ -14,7 +14,7 @@ import {
   type Service,
   SettingsRefused,
   watchedLeases,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import type { z } from 'zod'
 import { type MessageStorage, openBus } from './bus.ts'
 import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'

@@ -1,4 +1,4 @@
-import { readSettings } from '@gantry/service-kit'
+import { readSettings } from '@gantry/service-runtime'
 import { expect, test } from 'vitest'
 import { serviceSettings } from './settings.ts'
 

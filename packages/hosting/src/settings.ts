@@ -8,7 +8,7 @@ import {
   origins,
   port,
   shutdownTimeout,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { tracingSettings } from '@gantry/tracing'
 import { z } from 'zod'
 

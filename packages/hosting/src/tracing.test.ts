@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { readSettings } from '@gantry/service-kit'
+import { readSettings } from '@gantry/service-runtime'
 import { tracingSettings } from '@gantry/tracing'
 import { expect, test } from 'vitest'
 import { openTracer } from './tracing.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '@gantry/event-sourcing'
-import { RELEASE, SettingsRefused } from '@gantry/service-kit'
+import { RELEASE, SettingsRefused } from '@gantry/service-runtime'
 import type { TracingSettings } from '@gantry/tracing'
 import type { OtlpTracer } from '@gantry/tracing/otlp'
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { RELEASE, RELEASE_HEADER } from '@gantry/service-kit'
-import { freePort } from '@gantry/service-kit/testing'
+import { RELEASE, RELEASE_HEADER } from '@gantry/service-runtime'
+import { freePort } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { run } from './await-services.ts'
 

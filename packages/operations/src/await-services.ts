@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { isResolved, originsBehind, systemResolve } from '@gantry/hosting'
-import { basePath, origins, RELEASE, RELEASE_HEADER, readSettings } from '@gantry/service-kit'
+import { basePath, origins, RELEASE, RELEASE_HEADER, readSettings } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { WrongUsage } from './command.ts'
 

@@ -3,7 +3,7 @@ import { storeSettings } from '@gantry/hosting'
 import { openBlobs } from '@gantry/hosting/stores'
 import { mediaSettings } from '@gantry/media'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
-import { readSettings } from '@gantry/service-kit'
+import { readSettings } from '@gantry/service-runtime'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { notice } from './output.ts'
 

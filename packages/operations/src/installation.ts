@@ -9,7 +9,7 @@ import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
 import type { BlobStore, ReadModels } from '@gantry/read-models'
-import { processLog, readSettings, type Service } from '@gantry/service-kit'
+import { processLog, readSettings, type Service } from '@gantry/service-runtime'
 import {
   compose,
   type DataFolder,

@@ -3,7 +3,7 @@ import { DataFolderRefused, DiskFull } from '@gantry/embedded'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { BusUnavailable, RequestFailed } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/read-models'
-import { SettingsRefused } from '@gantry/service-kit'
+import { SettingsRefused } from '@gantry/service-runtime'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { commandOf, runCommand } from './commands.ts'
 

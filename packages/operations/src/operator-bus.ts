@@ -4,7 +4,7 @@ import { sqliteBus } from '@gantry/embedded'
 import { busSettings } from '@gantry/hosting'
 import { openBus } from '@gantry/hosting/bus'
 import { type Bus, type Json, NoResponder, RequestTimeout } from '@gantry/messaging'
-import { readSettings } from '@gantry/service-kit'
+import { readSettings } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { CommandFailed } from './command.ts'
 

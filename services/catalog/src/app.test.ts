@@ -1,6 +1,6 @@
 import { type Job, subjects } from '@gantry/contracts'
-import type { Dependencies } from '@gantry/service-kit'
-import { hostService } from '@gantry/service-kit/testing'
+import type { Dependencies } from '@gantry/service-runtime'
+import { hostService } from '@gantry/service-runtime/testing'
 import { pino } from 'pino'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from './app.ts'

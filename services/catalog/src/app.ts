@@ -20,7 +20,7 @@ import {
   serviceFrom,
   temporal,
   userNames,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apiHistory, projectApiHistory } from './api/api.history.ts'
 import {

@@ -1,7 +1,7 @@
 import type { PublicEventData, PublicEventType } from '@gantry/contracts'
 import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import { changed, publicMessage, resourceMessages } from '@gantry/service-kit'
+import { changed, publicMessage, resourceMessages } from '@gantry/service-runtime'
 import type { ApiEvent } from './api/api.ts'
 
 type Data<Type extends ApiEvent['type']> = Extract<ApiEvent, { type: Type }>['data']

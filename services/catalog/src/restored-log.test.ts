@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
-import { hostService } from '@gantry/service-kit/testing'
+import { hostService } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from './app.ts'
 import { catalogSettings } from './settings.ts'

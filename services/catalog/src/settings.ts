@@ -1,4 +1,4 @@
-import { duration, whole } from '@gantry/service-kit'
+import { duration, whole } from '@gantry/service-runtime'
 import { z } from 'zod'
 
 const DAY_MS = 86_400_000

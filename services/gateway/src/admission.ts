@@ -11,7 +11,7 @@ import {
   subjects,
 } from '@gantry/contracts'
 import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
-import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service-kit'
+import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service-runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

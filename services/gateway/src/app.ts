@@ -1,6 +1,6 @@
 import cors from '@fastify/cors'
 import type { Bus } from '@gantry/messaging'
-import type { Admit } from '@gantry/service-kit'
+import type { Admit } from '@gantry/service-runtime'
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { admission, endingExports, principals, recheckOf } from './admission.ts'

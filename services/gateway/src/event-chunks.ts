@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
 import type { Bus, MissedMessages } from '@gantry/messaging'
-import type { Slot } from '@gantry/service-kit'
+import type { Slot } from '@gantry/service-runtime'
 import type { OpenTail, Tail } from './event-tail.ts'
 import { type FeedReader, feedReader, parsePosition } from './feed-position.ts'
 import { type FeedStart, positionGone } from './feed-start.ts'

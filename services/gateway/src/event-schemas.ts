@@ -8,7 +8,7 @@ import {
   Refusal,
   SCHEMA_MEDIA_TYPE,
 } from '@gantry/contracts'
-import { type Admit, checkParams, checkQuery, routeOf } from '@gantry/service-kit'
+import { type Admit, checkParams, checkQuery, routeOf } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 export interface EventSchemaOptions {

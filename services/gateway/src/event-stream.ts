@@ -7,7 +7,7 @@ import {
   streamEvents,
 } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
-import { type Admit, ANONYMOUS, callerOf, checkQuery, measureBuffer, routeOf } from '@gantry/service-kit'
+import { type Admit, ANONYMOUS, callerOf, checkQuery, measureBuffer, routeOf } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import { type Recheck, recheckRegularly } from './admission.ts'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers'
 import { OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
 import { replicas } from '@gantry/hosting'
-import { BodyMemory, httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
+import { BodyMemory, httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-runtime'
 import { type Span, type SpanStart, type Tracer, withTracer } from '@gantry/tracing'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'

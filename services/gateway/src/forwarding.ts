@@ -15,7 +15,7 @@ import {
   PRINCIPAL_HEADER,
   readBody,
   routeOf,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { answered, requestSpan, type Span } from '@gantry/tracing'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 

@@ -1,6 +1,6 @@
 import { internalRequests, referenceTime, replicas, runProcess } from '@gantry/hosting'
 import { openBus } from '@gantry/hosting/bus'
-import { ANONYMOUS, type Purpose, passedPrincipals } from '@gantry/service-kit'
+import { ANONYMOUS, type Purpose, passedPrincipals } from '@gantry/service-runtime'
 import {
   forwarding,
   gateway,

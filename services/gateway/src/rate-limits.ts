@@ -1,6 +1,6 @@
 import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
 import { Refusal } from '@gantry/contracts'
-import { callerOf } from '@gantry/service-kit'
+import { callerOf } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const WINDOW_MS = 60_000

@@ -1,4 +1,4 @@
-import type { Slot } from '@gantry/service-kit'
+import type { Slot } from '@gantry/service-runtime'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { replaySlots } from './replay-slots.ts'

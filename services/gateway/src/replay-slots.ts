@@ -1,5 +1,5 @@
 import { Refusal } from '@gantry/contracts'
-import { type Slot, Slots } from '@gantry/service-kit'
+import { type Slot, Slots } from '@gantry/service-runtime'
 import { Gauge, type Registry } from 'prom-client'
 
 /** How long a request waits for a slot before it is refused. */

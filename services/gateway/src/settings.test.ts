@@ -1,4 +1,4 @@
-import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
+import { derivedPrincipalKey, readSettings } from '@gantry/service-runtime'
 import { describe, expect, test } from 'vitest'
 import { gatewayProcessSettings, gatewaySettings, principalKey, serverOptions } from './settings.ts'
 

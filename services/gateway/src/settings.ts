@@ -10,7 +10,7 @@ import {
   publicUrl,
   type ServerOptions,
   whole,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { z } from 'zod'
 
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value

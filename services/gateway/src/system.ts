@@ -7,7 +7,7 @@ import {
   subjects,
 } from '@gantry/contracts'
 import type { InternalRequests } from '@gantry/hosting'
-import { type Admit, checkQuery, routeOf } from '@gantry/service-kit'
+import { type Admit, checkQuery, routeOf } from '@gantry/service-runtime'
 import type { FastifyInstance } from 'fastify'
 
 /** Time for a replica to answer. Its stores have a little less to tell it the lag. */

@@ -8,7 +8,7 @@ import {
   router,
   type Service,
   serviceFrom,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { auditor } from './audit/auditor.ts'
 import { auditExports } from './audit/exports.ts'
 import { auditRoutes } from './audit/log/log.routes.ts'

@@ -1,4 +1,4 @@
-import { type Host, hostService } from '@gantry/service-kit/testing'
+import { type Host, hostService } from '@gantry/service-runtime/testing'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { IdentityService } from './app.ts'

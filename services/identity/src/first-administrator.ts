@@ -1,5 +1,5 @@
 import type { CommandMetadata } from '@gantry/event-sourcing'
-import { deriveKey, type EncryptionKeys } from '@gantry/service-kit'
+import { deriveKey, type EncryptionKeys } from '@gantry/service-runtime'
 import type { Passwords } from './password/password.ts'
 import type { UserAggregate } from './user/user.decide.ts'
 

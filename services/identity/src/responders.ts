@@ -1,6 +1,6 @@
 import { MAX_NAMED_USERS, type Resealed, subjects, type UserStanding } from '@gantry/contracts'
 import { type EventStore, logIdentity } from '@gantry/event-sourcing'
-import type { NamesOf, Responders } from '@gantry/service-kit'
+import type { NamesOf, Responders } from '@gantry/service-runtime'
 import { z } from 'zod'
 import type { Authenticate } from './authentication/authenticate.ts'
 import { unauthenticated } from './authentication/unauthenticated.ts'

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { UserUpdate } from '@gantry/contracts'
 import { s3Location, s3Settings } from '@gantry/s3'
-import { duration } from '@gantry/service-kit'
+import { duration } from '@gantry/service-runtime'
 import { z } from 'zod'
 
 const { username, password } = UserUpdate.shape

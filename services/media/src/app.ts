@@ -9,7 +9,7 @@ import {
   type Service,
   sendDirectly,
   serviceFrom,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
 import { type ImageCommand, imageDecider } from './image/image.decide.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
 import type { Json } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/read-models'
-import type { Dependencies } from '@gantry/service-kit'
+import type { Dependencies } from '@gantry/service-runtime'
 import { beforeEach, describe, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { openNotifier, uuid } from './testing/notifier-host.ts'

@@ -7,7 +7,7 @@ import {
   type Service,
   serviceFrom,
   userNames,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'

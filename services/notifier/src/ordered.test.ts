@@ -1,5 +1,5 @@
 import { type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
-import type { Dependencies } from '@gantry/service-kit'
+import type { Dependencies } from '@gantry/service-runtime'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { NEVER_OPEN, type Notifier, openNotifier, openReplica, uuid } from './testing/notifier-host.ts'
 import { type Arrival, delayedReply, eventOf, openReceiver, type Receiver } from './testing/receiver.ts'

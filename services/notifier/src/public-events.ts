@@ -1,7 +1,7 @@
 import { type PublicEvent, readableData } from '@gantry/contracts'
 import type { Fact } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
-import { publicMessage, resourceMessages } from '@gantry/service-kit'
+import { publicMessage, resourceMessages } from '@gantry/service-runtime'
 import type { Received } from './platform-event/platform-event.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
-import { type Dependencies, plainKey } from '@gantry/service-kit'
+import { type Dependencies, plainKey } from '@gantry/service-runtime'
 import { Registry } from 'prom-client'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Pending } from './delivery/delivery.ts'

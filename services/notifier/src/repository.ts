@@ -7,7 +7,7 @@ import type {
   ProjectionTarget,
 } from '@gantry/event-sourcing'
 import type { Collection, Document } from '@gantry/read-models'
-import { type Dependencies, type Instrumented, ownMetadata } from '@gantry/service-kit'
+import { type Dependencies, type Instrumented, ownMetadata } from '@gantry/service-runtime'
 
 /** Where aggregates and documents are stored, and what the commands of the service itself need. */
 export type RepositoryOptions = Pick<Dependencies, 'eventStore' | 'readModels' | 'now' | 'newId'> &

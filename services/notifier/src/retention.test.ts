@@ -1,5 +1,5 @@
 import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
-import type { Dependencies } from '@gantry/service-kit'
+import type { Dependencies } from '@gantry/service-runtime'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries } from './delivery/delivery.projection.ts'

@@ -1,4 +1,4 @@
-import { readSettings, SettingsRefused } from '@gantry/service-kit'
+import { readSettings, SettingsRefused } from '@gantry/service-runtime'
 import { expect, test } from 'vitest'
 import { notifierSettings } from './settings.ts'
 

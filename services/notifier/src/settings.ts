@@ -1,4 +1,4 @@
-import { duration, durations, publicUrl, shutdownTimeout, whole } from '@gantry/service-kit'
+import { duration, durations, publicUrl, shutdownTimeout, whole } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { cidrs } from './http/address.ts'
 

@@ -14,7 +14,7 @@ import { type IdentityDependencies, type IdentitySettings, identityService } fro
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import type { BlobStore } from '@gantry/read-models'
-import { readModelMetrics, watchedLeases } from '@gantry/service-kit'
+import { readModelMetrics, watchedLeases } from '@gantry/service-runtime'
 import { type DataFolder, retireKeys } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 

@@ -21,7 +21,7 @@ import {
   missingKeys,
   parseEncryptionKeys,
   plainKey,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import { z } from 'zod'
 
 /** The settings that say where the data of the standalone process are, and their keys. */

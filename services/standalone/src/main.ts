@@ -1,7 +1,7 @@
 import { DataFolderRefused, DiskFull, isFull } from '@gantry/embedded'
 import { metricsServer, serverOptions } from '@gantry/gateway'
 import { NotListening, runProcess } from '@gantry/hosting'
-import { SettingsRefused } from '@gantry/service-kit'
+import { SettingsRefused } from '@gantry/service-runtime'
 import { startConsoleBuild } from './console-build.ts'
 import { settingsSchema } from './settings.ts'
 import { openStandalone } from './standalone.ts'

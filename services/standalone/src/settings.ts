@@ -4,7 +4,7 @@ import { serverSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { notifierSettings } from '@gantry/notifier'
-import { encryptionKeys } from '@gantry/service-kit'
+import { encryptionKeys } from '@gantry/service-runtime'
 import { z } from 'zod'
 
 const embedded = (what: string) =>

@@ -13,7 +13,7 @@ const OWNERS = {
   '@eventstore/db-client': 'packages/event-store-esdb',
   '@fastify/cors': 'services/gateway',
   '@fastify/helmet': 'services/gateway',
-  '@fastify/jwt': 'packages/service-kit',
+  '@fastify/jwt': 'packages/service-runtime',
   '@fastify/multipart': 'services/media',
   '@fastify/rate-limit': 'services/gateway',
   '@fastify/reply-from': 'services/gateway',

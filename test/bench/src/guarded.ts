@@ -5,7 +5,7 @@ import { SCOPES } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { gateway, gatewaySettings } from '@gantry/gateway'
 import { identityService, identitySettings } from '@gantry/identity'
-import { type Admit, httpServer, plainKey } from '@gantry/service-kit'
+import { type Admit, httpServer, plainKey } from '@gantry/service-runtime'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 

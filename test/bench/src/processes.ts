@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-runtime/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 
 /** Clock ticks per second of the times in /proc. */

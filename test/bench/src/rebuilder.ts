@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { apis, catalogService } from '@gantry/catalog'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { requestRebuild } from '@gantry/event-sourcing'
-import { plainKey } from '@gantry/service-kit'
+import { plainKey } from '@gantry/service-runtime'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 

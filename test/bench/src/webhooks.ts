@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort } from '@gantry/service-runtime/testing'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { paced, timed } from './load.ts'
 import { inFolder, type Running, startProgram } from './processes.ts'

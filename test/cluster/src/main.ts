@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { buildConsole } from '@gantry/console/build'
-import { SettingsRefused } from '@gantry/service-kit'
+import { SettingsRefused } from '@gantry/service-runtime'
 import { type Cluster, startCluster } from './cluster.ts'
 import { type ClusterSettings, readClusterSettings } from './settings.ts'
 import { table } from './table.ts'

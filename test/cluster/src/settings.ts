@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { basePath, key, readSettings, whole } from '@gantry/service-kit'
+import { basePath, key, readSettings, whole } from '@gantry/service-runtime'
 import { z } from 'zod'
 
 const schema = z.object({

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
+import { PROGRAM_ENVIRONMENT } from '@gantry/service-runtime/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { service } from './gantry.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort } from '@gantry/service-runtime/testing'
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
 import type { Engine } from './engine.ts'
 

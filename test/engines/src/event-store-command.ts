@@ -1,6 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort } from '@gantry/service-runtime/testing'
 import type { Certificates } from './certificates.ts'
 import type { Engine, StartOptions } from './engine.ts'
 import { leaderAccordingTo } from './gossip.ts'

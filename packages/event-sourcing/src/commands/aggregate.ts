@@ -21,7 +21,7 @@ import { StreamCache } from './stream-cache.ts'
 
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
-/** Another process repeats a command only after a longer time; see the idempotency of requests in service-kit. */
+/** Another process repeats a command only after a longer time; see the idempotency of requests in service-runtime. */
 const OTHER_TRY_AFTER_MS = 1_000
 
 /** The tries of one command: after which failures there is another one, and what it has to find out first. */

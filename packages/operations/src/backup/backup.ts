@@ -13,7 +13,7 @@ import {
 } from '@gantry/embedded'
 import { ImageLost, imageBytes } from '@gantry/media'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
-import { readSettings } from '@gantry/service-kit'
+import { readSettings } from '@gantry/service-runtime'
 import {
   askForCopies,
   askForEnd,

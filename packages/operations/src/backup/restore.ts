@@ -11,7 +11,7 @@ import {
 } from '@gantry/embedded'
 import { renewLogIdentity } from '@gantry/event-sourcing'
 import { userKeySealer } from '@gantry/identity'
-import { EncryptionKeyMissing, type EncryptionKeys, readSettings } from '@gantry/service-kit'
+import { EncryptionKeyMissing, type EncryptionKeys, readSettings } from '@gantry/service-runtime'
 import { ENTRIES, openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
 import { CommandFailed, parsed, WrongUsage } from '../command.ts'
 import { fileOf, notice, print } from '../output.ts'

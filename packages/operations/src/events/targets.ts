@@ -1,7 +1,13 @@
 import { busSettings } from '@gantry/hosting'
 import { openPublisher } from '@gantry/hosting/bus'
 import { BusUnavailable } from '@gantry/messaging'
-import { parseSecret, readSettings, retryAfterMs, SettingsRefused, signedHeaders } from '@gantry/service-kit'
+import {
+  parseSecret,
+  readSettings,
+  retryAfterMs,
+  SettingsRefused,
+  signedHeaders,
+} from '@gantry/service-runtime'
 import { z } from 'zod'
 import { CommandFailed } from '../command.ts'
 import { reasonOf } from '../remote/errors.ts'

@@ -1,4 +1,4 @@
-import { readSettings, retryAfterMs } from '@gantry/service-kit'
+import { readSettings, retryAfterMs } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { TemporaryFailure } from '../retries.ts'
 import { ConnectionLost, Refused, reasonOf } from './errors.ts'

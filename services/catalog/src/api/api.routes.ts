@@ -12,7 +12,14 @@ import {
   updateApi,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import { type AddRoute, listing, type Moments, type NamesOf, page, requirePast } from '@gantry/service-kit'
+import {
+  type AddRoute,
+  listing,
+  type Moments,
+  type NamesOf,
+  page,
+  requirePast,
+} from '@gantry/service-runtime'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'

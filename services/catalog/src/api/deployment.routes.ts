@@ -1,6 +1,6 @@
 import { cancelDeployment, deployApi, type Job, Refusal, undeployApi } from '@gantry/contracts'
 import type { CommandMetadata } from '@gantry/event-sourcing'
-import type { AddRoute } from '@gantry/service-kit'
+import type { AddRoute } from '@gantry/service-runtime'
 import type { ApiAggregate } from './api.decide.ts'
 
 export function deploymentRoutes(route: AddRoute, api: ApiAggregate): void {

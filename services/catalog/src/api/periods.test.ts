@@ -1,4 +1,4 @@
-import { hostService } from '@gantry/service-kit/testing'
+import { hostService } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from '../app.ts'
 import { catalogSettings } from '../settings.ts'

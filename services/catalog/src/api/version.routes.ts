@@ -7,7 +7,7 @@ import {
   updateVersion,
 } from '@gantry/contracts'
 import type { Stored } from '@gantry/read-models'
-import { type AddRoute, listing, type Moment, type Moments, page } from '@gantry/service-kit'
+import { type AddRoute, listing, type Moment, type Moments, page } from '@gantry/service-runtime'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, type VersionDocument, versionRecordOf } from './api.projection.ts'
 

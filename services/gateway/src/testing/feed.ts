@@ -1,7 +1,7 @@
 import { type PublicEvent, subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
-import { answerProblem } from '@gantry/service-kit'
+import { answerProblem } from '@gantry/service-runtime'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { type EventStreamOptions, eventStream } from '../event-stream.ts'

@@ -8,7 +8,7 @@ import {
   NO_STREAM,
   projectorKey,
 } from '@gantry/event-sourcing'
-import { administrator, hostService } from '@gantry/service-kit/testing'
+import { administrator, hostService } from '@gantry/service-runtime/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cheapIdentity, hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '@gantry/audit'
 import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, Projector, type Worker } from '@gantry/event-sourcing'
-import { foreignEvents, type Instrumented, sealer } from '@gantry/service-kit'
+import { foreignEvents, type Instrumented, sealer } from '@gantry/service-runtime'
 import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
 import type { SigningKeys } from '../signingkey/keys.ts'
 import type { KeyRotation } from '../signingkey/rotation.ts'

@@ -1,7 +1,7 @@
 import type { PersonalFieldsOf } from '@gantry/audit'
 import { aggregate, nameUuids, type Worker } from '@gantry/event-sourcing'
 import type { S3Settings } from '@gantry/s3'
-import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-kit'
+import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-runtime'
 import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import type { IdentitySettings } from '../settings.ts'
 import { users } from '../user/user.projection.ts'

@@ -1,7 +1,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
-import { SettingsRefused } from '@gantry/service-kit'
+import { SettingsRefused } from '@gantry/service-runtime'
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { IdentitySettings } from '../settings.ts'
 import { GANTRY } from './login-token.ts'

@@ -1,5 +1,5 @@
 import { eraseUser } from '@gantry/contracts'
-import type { AddRoute } from '@gantry/service-kit'
+import type { AddRoute } from '@gantry/service-runtime'
 import type { Erasures } from './erasures.ts'
 
 export interface ErasureRoutes {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
 import { UserKeysUnavailable } from '@gantry/read-models'
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator } from '@gantry/service-runtime/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 

@@ -1,6 +1,6 @@
 import { type PublicEvent, subjects } from '@gantry/contracts'
 import { projectorKey } from '@gantry/event-sourcing'
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator } from '@gantry/service-runtime/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 import { tokens } from '../token/token.projection.ts'

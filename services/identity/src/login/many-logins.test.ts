@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EventStore } from '@gantry/event-sourcing'
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { hostIdentity, PASSWORD } from '../testing/identity-host.ts'
 

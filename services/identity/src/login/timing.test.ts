@@ -1,4 +1,4 @@
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { hash } from '../password/hashing-thread.ts'
 import { argon2idPasswords } from '../password/password.ts'

@@ -1,6 +1,6 @@
 import type { Argon2Algorithm, Argon2Parameters } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
-import { Slots } from '@gantry/service-kit'
+import { Slots } from '@gantry/service-runtime'
 import { Piscina } from 'piscina'
 
 export interface Hashing {

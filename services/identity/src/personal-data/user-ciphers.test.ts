@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteUserKeys } from '@gantry/embedded'
-import { plainKey } from '@gantry/service-kit'
+import { plainKey } from '@gantry/service-runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { userCiphers } from './user-ciphers.ts'
 

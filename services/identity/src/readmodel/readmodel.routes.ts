@@ -12,7 +12,7 @@ import {
   readModelStates,
   requestRebuild,
 } from '@gantry/event-sourcing'
-import type { AddRoute, Instrumented } from '@gantry/service-kit'
+import type { AddRoute, Instrumented } from '@gantry/service-runtime'
 import {
   type RebuildRequestsCommand,
   type RebuildRequestsEvent,

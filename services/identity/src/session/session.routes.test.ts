@@ -1,5 +1,5 @@
 import { type Principal, ROLE_SCOPES } from '@gantry/contracts'
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator } from '@gantry/service-runtime/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hostIdentity, type IdentityHost, PASSWORD } from '../testing/identity-host.ts'
 

@@ -1,5 +1,5 @@
 import { AuthenticatedUser, getSession, type Principal, type Session } from '@gantry/contracts'
-import type { AddRoute } from '@gantry/service-kit'
+import type { AddRoute } from '@gantry/service-runtime'
 import { activeUser, effectiveScopes, liveToken } from '../authentication/authenticate.ts'
 import type { TokenAggregate } from '../token/token.ts'
 import type { UserAggregate } from '../user/user.decide.ts'

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import { type EncryptionKeys, sealer } from '@gantry/service-kit'
+import { type EncryptionKeys, sealer } from '@gantry/service-runtime'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { SigningKey } from './signingkey.ts'

@@ -1,5 +1,5 @@
 import { aggregate, type CommandMetadata } from '@gantry/event-sourcing'
-import type { Instrumented } from '@gantry/service-kit'
+import type { Instrumented } from '@gantry/service-runtime'
 import { type SigningKeys, signingKeys } from './keys.ts'
 import { type KeyRotation, type KeyRotationOptions, keyRotation } from './rotation.ts'
 import {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
-import type { EncryptionKeys } from '@gantry/service-kit'
+import type { EncryptionKeys } from '@gantry/service-runtime'
 import type { CryptoKey, JWK } from 'jose'
 import { ALGORITHM, type KeyMaterial, keyMaterial, publicJwk } from './key-material.ts'
 import {

@@ -1,5 +1,5 @@
 import { listSigningKeys, type SigningKeyRecord } from '@gantry/contracts'
-import type { AddRoute } from '@gantry/service-kit'
+import type { AddRoute } from '@gantry/service-runtime'
 import type { FastifyInstance } from 'fastify'
 import { publicJwk } from './key-material.ts'
 import type { KeyState, SigningKeys } from './keys.ts'

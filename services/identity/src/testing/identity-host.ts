@@ -1,6 +1,6 @@
 import type { Principal } from '@gantry/contracts'
-import { ANONYMOUS } from '@gantry/service-kit'
-import { type Host, type HostDependencies, hostService } from '@gantry/service-kit/testing'
+import { ANONYMOUS } from '@gantry/service-runtime'
+import { type Host, type HostDependencies, hostService } from '@gantry/service-runtime/testing'
 import { expect, vi } from 'vitest'
 import { type IdentityService, identityService, type ServiceSettings } from '../app.ts'
 import { hash } from '../password/hashing-thread.ts'

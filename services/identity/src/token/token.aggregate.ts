@@ -1,5 +1,5 @@
 import { aggregate, type Projector } from '@gantry/event-sourcing'
-import type { Instrumented } from '@gantry/service-kit'
+import type { Instrumented } from '@gantry/service-runtime'
 import { projectToken } from './token.projection.ts'
 import {
   type TokenAggregate,

@@ -7,7 +7,7 @@ import {
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import { hashOf, secretOf } from './secret.ts'
 import { type TokenDocument, tokenRecord } from './token.projection.ts'
 import type { TokenCommand, TokenEvent, TokenState } from './token.ts'

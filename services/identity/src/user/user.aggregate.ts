@@ -1,5 +1,5 @@
 import { aggregate, type Projector, type Reservations, reservations } from '@gantry/event-sourcing'
-import type { Instrumented } from '@gantry/service-kit'
+import type { Instrumented } from '@gantry/service-runtime'
 import {
   type AdministratorsCommand,
   type AdministratorsEvent,

@@ -7,7 +7,7 @@ import {
   testFrozenStreams,
 } from '@gantry/event-sourcing/testing'
 import type { UserKey, UserKeys } from '@gantry/read-models'
-import { plainKey } from '@gantry/service-kit'
+import { plainKey } from '@gantry/service-runtime'
 import { describe, expect, test } from 'vitest'
 import { openedEvent } from '../personal-data/sealed-events.ts'
 import { userCiphers } from '../personal-data/user-ciphers.ts'

@@ -10,7 +10,7 @@ import {
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import type { Passwords } from '../password/password.ts'
 import type { LoginState } from './login-state.ts'
 import type { UserCommand } from './user.decide.ts'

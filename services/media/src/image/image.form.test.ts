@@ -1,5 +1,5 @@
 import { type AddressInfo, connect } from 'node:net'
-import { answerProblem, BodyMemory, countBodies } from '@gantry/service-kit'
+import { answerProblem, BodyMemory, countBodies } from '@gantry/service-runtime'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { acceptForms, readForm } from './image.form.ts'

@@ -1,6 +1,6 @@
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import { bodyLimitOf, Refusal, uploadImage } from '@gantry/contracts'
-import { countBody } from '@gantry/service-kit'
+import { countBody } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const MAX_BYTES = 5 * 1_048_576

@@ -11,7 +11,7 @@ import {
   testWebhook,
 } from '@gantry/contracts'
 import type { Condition } from '@gantry/read-models'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { bodiesOf } from './body.ts'

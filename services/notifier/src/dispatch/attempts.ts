@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
-import { measureBuffer, retryAfterMs, signedHeaders } from '@gantry/service-kit'
+import { measureBuffer, retryAfterMs, signedHeaders } from '@gantry/service-runtime'
 import {
   answered,
   beginContext,

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Dependencies } from '@gantry/service-kit'
+import type { Dependencies } from '@gantry/service-runtime'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Deliveries } from '../delivery/deliveries.ts'
 import { type Resolve, systemResolve } from '../http/connect.ts'

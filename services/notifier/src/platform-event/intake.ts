@@ -1,6 +1,6 @@
 import { type CloudEvent, invalidField } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, streamName } from '@gantry/event-sourcing'
-import { type Instrumented, sendDirectly } from '@gantry/service-kit'
+import { type Instrumented, sendDirectly } from '@gantry/service-runtime'
 import { publicEvents } from '../public-events.ts'
 import {
   type PlatformEventCommand,

@@ -1,5 +1,5 @@
 import { publishEvent } from '@gantry/contracts'
-import type { AddRoute } from '@gantry/service-kit'
+import type { AddRoute } from '@gantry/service-runtime'
 import type { Intake } from './intake.ts'
 
 export function platformEventRoutes(route: AddRoute, receive: Intake): void {

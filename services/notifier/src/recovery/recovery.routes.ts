@@ -8,7 +8,7 @@ import {
   subjects,
 } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { sequenceBefore } from './bus-position.ts'

@@ -6,7 +6,7 @@ import {
   hasHistory,
   historyPage,
   type NamesOf,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 
 export interface HistoryRoutes {
   history: Collection<HistoryDocument>

@@ -1,7 +1,7 @@
 import { type PublicEvent, subjects, type UserStanding } from '@gantry/contracts'
 import { requestRebuild } from '@gantry/event-sourcing'
 import { type Json, NoResponder } from '@gantry/messaging'
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator } from '@gantry/service-runtime/testing'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { type Notifier, openNotifier, uuid } from '../testing/notifier-host.ts'
 import { openReceiver, type Receiver } from '../testing/receiver.ts'

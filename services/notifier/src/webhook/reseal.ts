@@ -9,7 +9,7 @@ import {
   streamId,
 } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
-import { EncryptionKeyMissing, type EncryptionKeys, firstInUse } from '@gantry/service-kit'
+import { EncryptionKeyMissing, type EncryptionKeys, firstInUse } from '@gantry/service-runtime'
 import type { SigningKeys } from './signing.ts'
 import type { Webhooks } from './webhooks.ts'
 

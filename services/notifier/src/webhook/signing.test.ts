@@ -1,4 +1,4 @@
-import { plainKey } from '@gantry/service-kit'
+import { plainKey } from '@gantry/service-runtime'
 import { expect, test } from 'vitest'
 import { signingKeys } from './signing.ts'
 

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { type EncryptionKeys, sealer } from '@gantry/service-kit'
+import { type EncryptionKeys, sealer } from '@gantry/service-runtime'
 import { LRUCache } from 'lru-cache'
 import type { SealedSecret } from './webhook.ts'
 

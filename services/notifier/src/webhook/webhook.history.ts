@@ -8,7 +8,7 @@ import {
   type Instrumented,
   type Temporal,
   temporal,
-} from '@gantry/service-kit'
+} from '@gantry/service-runtime'
 import type { Cidr } from '../http/address.ts'
 import { withoutSecrets } from './url.ts'
 import { webhookDecider } from './webhook.decide.ts'

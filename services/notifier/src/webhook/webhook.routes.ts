@@ -19,7 +19,7 @@ import {
   type WebhookUpdate,
 } from '@gantry/contracts'
 import type { StreamState } from '@gantry/event-sourcing'
-import { type AddRoute, formatSecret, listing, type Moments, page } from '@gantry/service-kit'
+import { type AddRoute, formatSecret, listing, type Moments, page } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Owners } from './owners.ts'

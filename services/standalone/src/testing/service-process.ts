@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-kit/testing'
+import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-runtime/testing'
 import { endsWithParent } from '../../../../bin/orphans.mjs'
 
 /** The folder of this release. */

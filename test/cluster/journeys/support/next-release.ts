@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argumentsOfImage, imageIn } from '@gantry/deploy/image'
-import { RELEASE } from '@gantry/service-kit'
+import { RELEASE } from '@gantry/service-runtime'
 import type { Release } from '../../src/cluster.ts'
 
 /** Prefix that the next release puts before one field of an update that it writes in the new schema version. */
@@ -24,7 +24,7 @@ interface Patch {
  */
 const PATCHES: readonly Patch[] = [
   {
-    file: 'packages/service-kit/package.json',
+    file: 'packages/service-runtime/package.json',
     text: `"version": "${RELEASE}"`,
     instead: '"version": "999.0.0"',
   },

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@gantry/service-kit/testing'
+import { freePort } from '@gantry/service-runtime/testing'
 import { type Cluster, type Release, startCluster } from '../../src/cluster.ts'
 import { readClusterSettings } from '../../src/settings.ts'
 

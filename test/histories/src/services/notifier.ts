@@ -1,6 +1,6 @@
 import { subjects } from '@gantry/contracts'
 import { notifierService, notifierSettings } from '@gantry/notifier'
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator } from '@gantry/service-runtime/testing'
 import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '@gantry/audit'
 import { EXPORT_MEDIA_TYPES, exportAuditLog, invalidField, type Parsed, Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
-import type { AddRoute } from '@gantry/service-kit'
+import type { AddRoute } from '@gantry/service-runtime'
 import Negotiator from 'negotiator'
 import type { AuditFilter } from '../log/filter.ts'
 import { exportedText } from './export.ts'

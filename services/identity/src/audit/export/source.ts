@@ -17,7 +17,7 @@ import {
   usersOf,
 } from '@gantry/audit'
 import type { ReadModels } from '@gantry/read-models'
-import { listing, type NamesOf } from '@gantry/service-kit'
+import { listing, type NamesOf } from '@gantry/service-runtime'
 import type { AuditConditions } from '../log/filter.ts'
 import type { ExportedRecord, ExportSource } from './export.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '@gantry/audit'
 import { type AuditDayRoot, listAuditProofs } from '@gantry/contracts'
 import type { ReadModels } from '@gantry/read-models'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-runtime'
 
 export interface ProofRoutes {
   readModels: ReadModels

@@ -20,7 +20,7 @@ import type { AuditDayRoot } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { type EventStore, NO_STREAM, projectorKey } from '@gantry/event-sourcing'
 import type { ReadModels, Stored, UserKeys } from '@gantry/read-models'
-import { administrator, type HostDependencies, hostService } from '@gantry/service-kit/testing'
+import { administrator, type HostDependencies, hostService } from '@gantry/service-runtime/testing'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { cheapIdentity, PASSWORD } from '../../testing/identity-host.ts'
 

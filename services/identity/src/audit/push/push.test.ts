@@ -12,8 +12,8 @@ import {
   story,
   testFrozenStreams,
 } from '@gantry/event-sourcing/testing'
-import { ownMetadata } from '@gantry/service-kit'
-import { administrator } from '@gantry/service-kit/testing'
+import { ownMetadata } from '@gantry/service-runtime'
+import { administrator } from '@gantry/service-runtime/testing'
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { hostIdentity, PASSWORD } from '../../testing/identity-host.ts'

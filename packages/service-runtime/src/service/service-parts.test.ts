@@ -1,9 +1,9 @@
 import { Projector, type Worker } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { hostService } from '../testing/index.ts'
 import type { Dependencies } from './service.ts'
 import { type ServiceParts, serviceFrom } from './service-parts.ts'
-import { hostService } from './testing/index.ts'
 
 const collection = defineCollection<{ id: string }>({ name: 'parts.documents', version: 1, fields: {} })
 const projection = (dependencies: Dependencies, background = false) =>

@@ -8,10 +8,10 @@ import type { UserKeys } from '@gantry/read-models'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { plainKey } from '../encryption-keys.ts'
-import { requireScope } from '../routes.ts'
-import { httpServer } from '../server.ts'
-import type { Dependencies, Service } from '../service.ts'
+import { requireScope } from '../http/routes.ts'
+import { httpServer } from '../http/server.ts'
+import { plainKey } from '../secrets/encryption-keys.ts'
+import type { Dependencies, Service } from '../service/service.ts'
 
 /** A caller with all scopes. */
 export const administrator: Principal = {

@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { administrator } from '../testing/index.ts'
 import { BodyMemory, GrowingBuffer, retainBody } from './body-memory.ts'
 import { noteCaller } from './request-context.ts'
 import { httpServer } from './server.ts'
-import { administrator } from './testing/index.ts'
 
 const KIBIBYTE = 1_024
 const MEBIBYTE = 1_048_576

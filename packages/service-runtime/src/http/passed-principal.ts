@@ -3,10 +3,10 @@ import { Principal, Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { deriveKey } from './encryption-keys.ts'
+import { deriveKey } from '../secrets/encryption-keys.ts'
+import type { Admit } from '../service/service.ts'
 import { ANONYMOUS, noteCaller } from './request-context.ts'
 import { requireScope } from './routes.ts'
-import type { Admit } from './service.ts'
 
 /** Header in which the gateway passes the caller to a service. The gateway drops this header from incoming requests. */
 export const PRINCIPAL_HEADER = 'x-gantry-principal'

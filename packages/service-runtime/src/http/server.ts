@@ -7,7 +7,7 @@ import { REQUEST_ID } from '@gantry/tracing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
-import manifest from '../package.json' with { type: 'json' }
+import manifest from '../../package.json' with { type: 'json' }
 import { accessOf } from './access-log.ts'
 import { BodyMemory, bodyMetrics, countBodies, readBody } from './body-memory.ts'
 import {

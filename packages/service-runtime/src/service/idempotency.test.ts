@@ -14,12 +14,12 @@ import {
 import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { router } from '../http/routes.ts'
+import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '../secrets/encryption-keys.ts'
+import { administrator, type Host, hostService } from '../testing/index.ts'
 import { instrumented } from './append-watch.ts'
-import { type EncryptionKeys, parseEncryptionKeys, plainKey } from './encryption-keys.ts'
 import { forgettingUsers } from './idempotency.ts'
-import { router } from './routes.ts'
 import type { Dependencies, Service } from './service.ts'
-import { administrator, type Host, hostService } from './testing/index.ts'
 
 const SECOND = 1_000
 const bytes = (n: number) => Buffer.alloc(32, n)

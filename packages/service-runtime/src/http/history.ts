@@ -9,8 +9,8 @@ import {
 } from '@gantry/contracts'
 import type { RecordedEvent } from '@gantry/event-sourcing'
 import type { Collection, Document, FieldKind } from '@gantry/read-models'
+import type { NamesOf } from '../service/user-names.ts'
 import { listing, page } from './listing.ts'
-import type { NamesOf } from './user-names.ts'
 
 /** A change of a resource, as its history shows it. Never updated. */
 export interface HistoryDocument extends Document, Omit<HistoryEntry, 'id' | 'who'> {

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { processLog } from './process-log.ts'
+import { processLog } from '../service/process-log.ts'
 import { noteCaller } from './request-context.ts'
 import { httpServer } from './server.ts'
 

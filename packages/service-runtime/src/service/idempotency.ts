@@ -2,7 +2,6 @@ import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import { nameUuids, type Reaction } from '@gantry/event-sourcing'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
-import type { WatchedEventStore } from './append-watch.ts'
 import {
   deriveKey,
   type EncryptionKeys,
@@ -11,7 +10,8 @@ import {
   type KeyInUse,
   seal,
   unseal,
-} from './encryption-keys.ts'
+} from '../secrets/encryption-keys.ts'
+import type { WatchedEventStore } from './append-watch.ts'
 
 /** The outcome of a request, complete enough to send the response again. */
 interface Outcome {

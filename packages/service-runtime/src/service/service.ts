@@ -4,7 +4,7 @@ import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
-import type { RecordedKeys } from './encryption-keys.ts'
+import type { RecordedKeys } from '../secrets/encryption-keys.ts'
 
 /** The dependencies of a service: the stores, the clock, ids, and keys. */
 export interface Dependencies {

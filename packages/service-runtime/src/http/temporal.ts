@@ -10,7 +10,7 @@ import {
   streamName,
 } from '@gantry/event-sourcing'
 import type { Collection, CollectionDefinition, Document, Filter, Query, Stored } from '@gantry/read-models'
-import type { Instrumented } from './append-watch.ts'
+import type { Instrumented } from '../service/append-watch.ts'
 
 /** Reads documents of one moment. */
 export type Moment<D extends Document> = Pick<Collection<D>, 'get' | 'find' | 'list'>

@@ -12,11 +12,11 @@ import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
-import type { Instrumented } from './append-watch.ts'
+import type { Instrumented } from '../service/append-watch.ts'
+import { type Idempotency, idempotency, type KeyUse, type Seed } from '../service/idempotency.ts'
+import type { Admit } from '../service/service.ts'
 import { retainBody } from './body-memory.ts'
-import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
 import { ANONYMOUS, callerOf, contextOfRequest, inContextOfRequest, noteCaller } from './request-context.ts'
-import type { Admit } from './service.ts'
 
 /**
  * Strong entity tag of a record (RFC 9110 §8.8.3): its revision, and a hash of `variant`, i.e. of the text that other

@@ -1,0 +1,98 @@
+export {
+  BodyBytes,
+  BodyMemory,
+  countBodies,
+  countBody,
+  countedBody,
+  GrowingBuffer,
+  measureBuffer,
+  readBody,
+  retainBody,
+} from './http/body-memory.ts'
+export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './http/connections.ts'
+export {
+  type HistoryDocument,
+  hasHistory,
+  historyDocument,
+  historyFields,
+  historyPage,
+  placeIn,
+  type ResourceChange,
+} from './http/history.ts'
+export { listing, page } from './http/listing.ts'
+export {
+  derivedPrincipalKey,
+  type PassedPrincipals,
+  type PassedPrincipalsOptions,
+  PRINCIPAL_HEADER,
+  type Purpose,
+  passedPrincipals,
+} from './http/passed-principal.ts'
+export { answerProblem, refusalOf } from './http/problem.ts'
+export { ANONYMOUS, callerOf, contextOfRequest, noteCaller } from './http/request-context.ts'
+export { retryAfterMs } from './http/retry-after.ts'
+export {
+  type AddRoute,
+  type Call,
+  checkParams,
+  checkQuery,
+  etag,
+  matchesNone,
+  requireScope,
+  revisionsOf,
+  routeOf,
+  router,
+} from './http/routes.ts'
+export {
+  httpServer,
+  INTERNAL_PORT_HEADER,
+  OpenConnections,
+  RELEASE,
+  RELEASE_HEADER,
+  type ServerOptions,
+} from './http/server.ts'
+export { type Moment, type Moments, requirePast, type Temporal, temporal } from './http/temporal.ts'
+export {
+  deriveKey,
+  EncryptionKeyMissing,
+  type EncryptionKeys,
+  encryptionKeys,
+  fingerprint,
+  firstInUse,
+  type KeyInUse,
+  missingKeys,
+  parseEncryptionKeys,
+  plainKey,
+  type RecordedKeys,
+  type Sealer,
+  seal,
+  sealer,
+  unseal,
+} from './secrets/encryption-keys.ts'
+export { formatSecret, parseSecret, signedHeaders } from './secrets/standard-webhooks.ts'
+export { type Instrumented, instrumented } from './service/append-watch.ts'
+export { foreignEvents, logErrorCounter, readModelMetrics } from './service/event-metrics.ts'
+export { watchedLeases } from './service/lease-metrics.ts'
+export { ownMetadata } from './service/own-metadata.ts'
+export { processLog } from './service/process-log.ts'
+export { changed, publicMessage, resourceMessages, sendDirectly } from './service/public-events.ts'
+export type { Admit, Dependencies, Service, ServiceProcess } from './service/service.ts'
+export { type Responders, serviceFrom } from './service/service-parts.ts'
+export { type NamesOf, userNames } from './service/user-names.ts'
+export { announceWaits } from './service/waits.ts'
+export { duration, durations, writtenDuration } from './settings/durations.ts'
+export { misspelledSettings } from './settings/setting-names.ts'
+export {
+  basePath,
+  bodyMemory,
+  key,
+  list,
+  origins,
+  port,
+  publicUrl,
+  readSettings,
+  SettingsRefused,
+  shutdownTimeout,
+  whole,
+} from './settings/settings.ts'
+export { type Slot, Slots } from './slots.ts'
