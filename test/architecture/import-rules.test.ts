@@ -156,7 +156,7 @@ describe('import rules', () => {
         'packages/hosting/src/tracing.ts':
           "export type { A } from '@gantry/tracing/otlp'\nexport const otlp = () => import('@gantry/tracing/otlp')",
         'packages/service-runtime/src/zod.ts': importing('zod'),
-        'packages/operations/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
+        'services/operations/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
         'services/standalone/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
         'services/catalog/src/main.ts': importing('@gantry/embedded'),
         'services/catalog/src/a.test.ts': importing('@gantry/embedded', '../../../bin/a.mjs'),

@@ -408,7 +408,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       const { authorization } = await logIn(1)
       const rotate = async (...args: string[]) => {
         const child = endsWithParent(
-          spawn(process.execPath, [join(ROOT, 'packages/operations/src/main.ts'), 'rotate-keys', ...args], {
+          spawn(process.execPath, [join(ROOT, 'services/operations/src/main.ts'), 'rotate-keys', ...args], {
             env: { ...process.env, ...asUser('operator') },
           }),
         )

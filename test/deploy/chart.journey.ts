@@ -398,7 +398,7 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
       BLOB_URL: `file:${join(folder, 'images')}`,
     }
     const [{ command, env }] = podOf('defaults', 'rebuild').spec.containers
-    const args = [join(ROOT, 'packages/operations/src/main.ts'), ...command.slice(1)]
+    const args = [join(ROOT, 'services/operations/src/main.ts'), ...command.slice(1)]
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { BLOB_URL: stores.BLOB_URL, ...filled(env, stores) },
     })

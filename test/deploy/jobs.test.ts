@@ -58,7 +58,7 @@ test.each([
 ])('the job %s runs commands of the image of the services', (name, schema) => {
   const { initContainers, containers } = schema.parse(yamlOf(`deploy/kubernetes/jobs/${name}.yaml`)).template
     .spec
-  const commands = textOf('packages/operations/src/commands.ts')
+  const commands = textOf('services/operations/src/commands.ts')
   for (const one of [...initContainers, ...containers]) {
     expect(one.image).toBe(image())
     expect(one.command[0]).toBe('gantry')
@@ -91,7 +91,7 @@ describe('backups', () => {
     const { image: used, command } = containerIn('backups/images.yaml')
     expect(used).toBe(image())
     expect(command).toEqual(['gantry', 'copy-images', 'file:/backups/images'])
-    expect(textOf('packages/operations/src/commands.ts')).toContain(`'${command[1]}': {`)
+    expect(textOf('services/operations/src/commands.ts')).toContain(`'${command[1]}': {`)
   })
 
   test('the keys of users are dumped by the URL of the Secret, and deleted before they are 30 days old', () => {

@@ -29,7 +29,7 @@ const send = (path: string, init: RequestInit = {}) =>
 
 /** Runs a command with the settings of the services. */
 async function run(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const program = join(ROOT, 'packages/operations/src/main.ts')
+  const program = join(ROOT, 'services/operations/src/main.ts')
   const child = endsWithParent(spawn(process.execPath, [program, ...args], { env: processes.environment }))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))

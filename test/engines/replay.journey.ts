@@ -14,7 +14,7 @@ import { makeCertificates } from './src/certificates.ts'
 import { findNats } from './src/find-nats.ts'
 import { ranOn } from './src/ran-on.ts'
 
-const MAIN = join(import.meta.dirname, '../../packages/operations/src/main.ts')
+const MAIN = join(import.meta.dirname, '../../services/operations/src/main.ts')
 const folder = await mkdtemp(join(tmpdir(), 'gantry-replay-'))
 afterAll(() => rm(folder, { recursive: true }))
 

@@ -15,7 +15,7 @@ function service(source: string) {
 describe('the launched program', () => {
   test('is chosen by the script and passes its exit code to the launcher', async () => {
     const tiny = service('process.exit(3)')
-    tiny.write('packages/operations/src/main.ts', "console.log('commands', ...process.argv.slice(2))")
+    tiny.write('services/operations/src/main.ts', "console.log('commands', ...process.argv.slice(2))")
     expect(await tiny.launch(['start']).ended).toBe(3)
     const [help, named] = [tiny.launch(['--help']), tiny.launch(['service', 'catalog', '--port', '8082'])]
     expect([await help.ended, help.output()]).toEqual([0, expect.stringMatching(/^commands --help$/m)])

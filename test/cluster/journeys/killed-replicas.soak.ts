@@ -7,7 +7,7 @@ import { startLoad } from './support/load.ts'
 import { readRecords } from './support/records.ts'
 import { runningTopology } from './support/running.ts'
 
-const OPERATIONS = join(import.meta.dirname, '../../../packages/operations/src/main.ts')
+const OPERATIONS = join(import.meta.dirname, '../../../services/operations/src/main.ts')
 const KILLS = 8
 const BETWEEN_MS = 1_500
 /** Step through the processes that reaches each of them, in the same order in every run. */

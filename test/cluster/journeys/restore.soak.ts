@@ -8,7 +8,7 @@ import { imageForm } from './support/load.ts'
 import { type Receiver, receiveFrom } from './support/receiver.ts'
 import { startTopology, type Topology } from './support/topology.ts'
 
-const COMMAND = join(import.meta.dirname, '../../../packages/operations/src/main.ts')
+const COMMAND = join(import.meta.dirname, '../../../services/operations/src/main.ts')
 const READY_MS = 120_000
 
 let topology: Topology

@@ -5,7 +5,7 @@ import { PROGRAM_ENVIRONMENT } from '@gantry/service-runtime/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { service } from './gantry.ts'
 
-const MAIN = fileURLToPath(new URL('../../../packages/operations/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../../services/operations/src/main.ts', import.meta.url))
 
 export interface Command {
   child: ChildProcess

@@ -73,7 +73,7 @@ export async function runCommand(
   args: readonly string[],
   settings: NodeJS.ProcessEnv,
 ): Promise<{ code: number | null; output: string }> {
-  const program = resolve(ROOT, 'packages/operations/src/main.ts')
+  const program = resolve(ROOT, 'services/operations/src/main.ts')
   const env = { ...PROGRAM_ENVIRONMENT, ...settings }
   const child = endsWithParent(spawn(process.execPath, [program, ...args], { env }))
   const output = outputOf(child)

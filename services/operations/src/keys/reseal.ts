@@ -1,10 +1,10 @@
 import { Resealed, subjects } from '@gantry/contracts'
 import type { Bus, Json } from '@gantry/messaging'
 import { z } from 'zod'
-import { CommandFailed, parsed } from './command.ts'
-import { type Interruption, interruption } from './interruption.ts'
-import { ask, operatorBus } from './operator-bus.ts'
-import { notice } from './output.ts'
+import { CommandFailed, parsed } from '../command.ts'
+import { type Interruption, interruption } from '../interruption.ts'
+import { ask, operatorBus } from '../operator-bus.ts'
+import { notice } from '../output.ts'
 
 export const USAGE = `usage: npm run reseal
 

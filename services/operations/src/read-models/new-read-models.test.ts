@@ -1,6 +1,6 @@
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import { expect, test, vi } from 'vitest'
-import { CommandFailed } from './command.ts'
+import { CommandFailed } from '../command.ts'
 import { untilMade } from './new-read-models.ts'
 
 test('a projector that fails again and again without progress ends the wait with its error', async () => {

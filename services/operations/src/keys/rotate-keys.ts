@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { subjects } from '@gantry/contracts'
 import { z } from 'zod'
-import { parsed } from './command.ts'
-import { ask, operatorBus } from './operator-bus.ts'
+import { parsed } from '../command.ts'
+import { ask, operatorBus } from '../operator-bus.ts'
 
 export const USAGE = 'usage: npm run rotate-keys [-- [--audit] [--compromised]]'
 const unknownOutcome = (audit: boolean) =>

@@ -2,7 +2,10 @@ import { type Command, WrongUsage } from './command.ts'
 
 /** Each command with a line for the list of commands, and its module. Only the module of the given command is loaded. */
 const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = {
-  rebuild: { summary: 'rebuild all read models from the log', load: () => import('./rebuild.ts') },
+  rebuild: {
+    summary: 'rebuild all read models from the log',
+    load: () => import('./read-models/rebuild.ts'),
+  },
   backup: {
     summary: 'back up the data folder, also while the service runs',
     load: () => import('./backup/backup.ts'),
@@ -21,7 +24,7 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
   },
   quarantine: {
     summary: 'list or retry the streams with an event that cannot be processed',
-    load: () => import('./quarantine.ts'),
+    load: () => import('./read-models/quarantine.ts'),
   },
   'copy-images': {
     summary: 'copy the bytes of images to another store',
@@ -29,11 +32,11 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
   },
   'rotate-keys': {
     summary: 'give the running service a new key to sign login tokens or audit proofs',
-    load: () => import('./rotate-keys.ts'),
+    load: () => import('./keys/rotate-keys.ts'),
   },
   reseal: {
     summary: 'seal secrets again with the first key of ENCRYPTION_KEY',
-    load: () => import('./reseal.ts'),
+    load: () => import('./keys/reseal.ts'),
   },
   'await-services': {
     summary: 'wait until the services have this release or a newer one',

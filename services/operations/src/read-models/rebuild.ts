@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { readModelStates } from '@gantry/event-sourcing'
 import { askForRebuild, quarantineOver, type Rebuilding, rebuildAll } from '@gantry/standalone'
-import { CommandFailed, parsed } from './command.ts'
-import { onInstallation } from './installation.ts'
+import { CommandFailed, parsed } from '../command.ts'
+import { onInstallation } from '../installation.ts'
+import { print } from '../output.ts'
 import { untilMade } from './new-read-models.ts'
-import { print } from './output.ts'
 
 export const USAGE = 'usage: npm run rebuild [-- --new]'
 const POLL_MS = 200
