@@ -9,7 +9,7 @@ import {
   type Worker,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
 import { CHAIN_START, type ChainEnd, type ChainPoint, LOG_START } from './chain.ts'

@@ -1,6 +1,6 @@
 import type { BackingStoreState } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
-import { Backoff, sleep } from '@gantry/messaging'
+import { Backoff, sleep } from '@gantry/pacing'
 
 /** A server or file that a process needs, e.g. EventStoreDB. */
 export interface BackingStore {

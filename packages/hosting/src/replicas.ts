@@ -1,5 +1,5 @@
 import type { Log } from '@gantry/event-sourcing'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { INTERNAL_PORT_HEADER, RELEASE_HEADER } from '@gantry/service-runtime'
 import { isResolved, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { Backoff, BusUnavailable, sleep } from '@gantry/messaging'
+import { BusUnavailable } from '@gantry/messaging'
+import { Backoff, sleep } from '@gantry/pacing'
 import {
   connect,
   Events,

@@ -1,4 +1,5 @@
-import { type Bus, BusUnavailable, type StoredMessage, sleep } from '@gantry/messaging'
+import { type Bus, BusUnavailable, type StoredMessage } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
 import { isJetStreamError, toBusError } from './errors.ts'

@@ -1,4 +1,3 @@
-export { Backoff } from './backoff.ts'
 export {
   type Bus,
   BusUnavailable,
@@ -19,4 +18,3 @@ export {
 } from './bus.ts'
 export { firstAfter, sequenceBefore } from './place.ts'
 export { isReply, type Reply, replyOf, resultOf } from './reply.ts'
-export { sleep } from './sleep.ts'

@@ -30,7 +30,6 @@ export {
 } from './http/passed-principal.ts'
 export { answerProblem, refusalOf } from './http/problem.ts'
 export { ANONYMOUS, callerOf, contextOfRequest, noteCaller } from './http/request-context.ts'
-export { retryAfterMs } from './http/retry-after.ts'
 export {
   type AddRoute,
   type Call,

@@ -1,4 +1,4 @@
-import { Backoff, sleep } from '@gantry/messaging'
+import { Backoff, sleep } from '@gantry/pacing'
 import { CommandFailed } from './command.ts'
 
 /** What failed may succeed when it is tried again. */

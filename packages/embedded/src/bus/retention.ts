@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { warnOf } from '../disk.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { fallsUnder, type Removed } from './messages.ts'

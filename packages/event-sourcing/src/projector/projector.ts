@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { type CollectionDefinition, type Lease, LeaseLost, type ReadModels } from '@gantry/read-models'
 import type { Position } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'

@@ -1,4 +1,4 @@
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { type Collection, type Generations, type Lease, ReadModelsUnavailable } from '@gantry/read-models'
 import { type RecordedEvent, START } from '../log/event.ts'
 import { projectLog } from '../projections/log-projection.ts'

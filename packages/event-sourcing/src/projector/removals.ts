@@ -1,4 +1,4 @@
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { REMOVALS_KEPT_MS } from '@gantry/read-models'
 import { type ModelGeneration, projectedPosition } from '../projections/projected-models.ts'
 

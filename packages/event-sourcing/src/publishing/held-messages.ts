@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
-import { type StoredMessage, sleep } from '@gantry/messaging'
+import type { StoredMessage } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { type JsonObject, type NewEvent, streamName } from '../log/event.ts'
 import { AppendTooLarge, type EventStore, NO_STREAM, WrongExpectedRevision } from '../log/event-store.ts'
 import { StreamQuarantined } from '../log/fold.ts'

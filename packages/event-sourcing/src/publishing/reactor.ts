@@ -6,8 +6,8 @@ import {
   type MissedMessages,
   type StoredMessage,
   sequenceBefore,
-  sleep,
 } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/read-models'
 import { streamName } from '../log/event.ts'
 import { type EventStore, NO_STREAM } from '../log/event-store.ts'

@@ -1,4 +1,5 @@
-import { type Bus, BusUnavailable, type Message, type StoredMessage, sleep } from '@gantry/messaging'
+import { type Bus, BusUnavailable, type Message, type StoredMessage } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { Lease, ReadModels, Write } from '@gantry/read-models'
 import { sendingMessages } from '@gantry/tracing'
 import { type Fact, type Position, type RecordedEvent, START } from '../log/event.ts'

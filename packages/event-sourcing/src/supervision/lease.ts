@@ -1,4 +1,4 @@
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { type Lease, LeaseLost, type Leases } from '@gantry/read-models'
 
 export interface LeaseOptions {

@@ -1,4 +1,4 @@
-import { Backoff, sleep } from '@gantry/messaging'
+import { Backoff, sleep } from '@gantry/pacing'
 import { LeaseLost } from '@gantry/read-models'
 
 /** The log of long-running parts. pino's logger implements it. */

@@ -9,7 +9,8 @@ import {
   type Reaction,
   START,
 } from '@gantry/event-sourcing'
-import { type Bus, type StoredMessage, sleep } from '@gantry/messaging'
+import type { Bus, StoredMessage } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
 import { singleFlight } from './event-metrics.ts'

@@ -1,5 +1,5 @@
 import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/read-models'
 import { ownMetadata, writtenDuration } from '@gantry/service-runtime'
 import type { ApiAggregate } from './api.decide.ts'

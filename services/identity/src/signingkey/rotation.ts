@@ -1,5 +1,5 @@
 import { type CommandMetadata, type Log, supervise, type Worker } from '@gantry/event-sourcing'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import { z } from 'zod'
 import type { Rotated, SigningKeys } from './keys.ts'
 

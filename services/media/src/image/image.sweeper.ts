@@ -8,7 +8,7 @@ import {
   upcast,
   type Worker,
 } from '@gantry/event-sourcing'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/read-models'
 import type { ImageBytes } from './image.bytes.ts'
 import { imageEvents } from './image.ts'

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
-import { measureBuffer, retryAfterMs, signedHeaders } from '@gantry/service-runtime'
+import { retryAfterMs } from '@gantry/pacing'
+import { measureBuffer, signedHeaders } from '@gantry/service-runtime'
 import {
   answered,
   beginContext,

@@ -7,7 +7,8 @@ import {
   underLease,
   type Worker,
 } from '@gantry/event-sourcing'
-import { type Bus, type MissedMessages, sleep } from '@gantry/messaging'
+import type { Bus, MissedMessages } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { Leases } from '@gantry/read-models'
 import { bodiesOf } from '../delivery/body.ts'
 import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'

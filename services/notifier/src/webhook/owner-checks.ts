@@ -1,5 +1,5 @@
 import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
-import { sleep } from '@gantry/messaging'
+import { sleep } from '@gantry/pacing'
 import type { Leases } from '@gantry/read-models'
 import type { Owners } from './owners.ts'
 

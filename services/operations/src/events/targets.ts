@@ -1,13 +1,8 @@
 import { busSettings } from '@gantry/hosting'
 import { openPublisher } from '@gantry/hosting/bus'
 import { BusUnavailable } from '@gantry/messaging'
-import {
-  parseSecret,
-  readSettings,
-  retryAfterMs,
-  SettingsRefused,
-  signedHeaders,
-} from '@gantry/service-runtime'
+import { retryAfterMs } from '@gantry/pacing'
+import { parseSecret, readSettings, SettingsRefused, signedHeaders } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { CommandFailed } from '../command.ts'
 import { reasonOf } from '../remote/errors.ts'

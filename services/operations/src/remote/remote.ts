@@ -1,4 +1,5 @@
-import { readSettings, retryAfterMs } from '@gantry/service-runtime'
+import { retryAfterMs } from '@gantry/pacing'
+import { readSettings } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { TemporaryFailure } from '../retries.ts'
 import { ConnectionLost, Refused, reasonOf } from './errors.ts'

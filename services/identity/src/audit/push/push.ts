@@ -1,6 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
-import { Backoff, sleep } from '@gantry/messaging'
+import { Backoff, sleep } from '@gantry/pacing'
 import type { Leases } from '@gantry/read-models'
 import type { AuditPushes, PushedRange } from './auditpush.ts'
 import type { Destination } from './destination.ts'
