@@ -21,7 +21,7 @@ const NEIGHBOURS = {
   'packages/embedded/src/index.ts': 'export const a = 1',
   'packages/tracing/package.json': manifest('@gantry/tracing', { exports: { './otlp': './src/otlp.ts' } }),
   'packages/tracing/src/otlp.ts': 'export const a = 1',
-  'packages/read-models/src/index.ts': 'export const a = 1',
+  'packages/stores/src/index.ts': 'export const a = 1',
   'packages/read-models-mongo/src/index.ts': 'export const a = 1',
   'services/catalog/src/index.ts': 'export const a = 1',
   'services/media/src/index.ts': 'export const a = 1',
@@ -56,19 +56,19 @@ describe('import rules', () => {
       ],
       'every vendor has an owner': [['services/media/src/sharp.ts', importing('sharp')]],
       'imports resolve': [['services/media/src/lost.ts', importing('./nowhere.ts')]],
-      'no cycle of files': [['packages/read-models/src/one.ts', "export { a } from './two.ts'"]],
+      'no cycle of files': [['packages/stores/src/one.ts', "export { a } from './two.ts'"]],
       'no cycle of folders': [
         ['services/media/src/left', ''],
         ['services/media/src/right', ''],
       ],
       'only composition roots import adapters': [
         ['services/catalog/src/app.ts', importing('@gantry/embedded')],
-        ['packages/read-models/src/port.ts', "export type { A } from '@gantry/read-models-mongo'"],
+        ['packages/stores/src/port.ts', "export type { A } from '@gantry/read-models-mongo'"],
       ],
       'only tests import the launcher': [['services/media/src/bin.ts', importing('../../../bin/a.mjs')]],
       'packages import no service': [
-        ['packages/read-models/src/service.ts', importing('@gantry/media')],
-        ['packages/read-models/src/service.test.ts', importing('@gantry/media/testing')],
+        ['packages/stores/src/service.ts', importing('@gantry/media')],
+        ['packages/stores/src/service.test.ts', importing('@gantry/media/testing')],
       ],
       'production code imports no development dependencies': [
         ['services/media/src/dev.ts', importing('zod')],
@@ -80,13 +80,13 @@ describe('import rules', () => {
         ['services/catalog/src/tested.ts', importing('@gantry/faults')],
       ],
       'workspaces import each other by name': [
-        ['packages/embedded/src/reach.ts', importing('../../read-models/src/index.ts')],
+        ['packages/embedded/src/reach.ts', importing('../../stores/src/index.ts')],
         ['test/faults/reach.test.ts', importing('../../services/media/src/index.ts')],
       ],
       ...Object.fromEntries(
         vendorRules.map(({ name, vendor }, index): [string, [string, string][]] => [
           name,
-          [[`packages/read-models/src/vendor${index}.ts`, importing(vendor)]],
+          [[`packages/stores/src/vendor${index}.ts`, importing(vendor)]],
         ]),
       ),
     }
@@ -101,7 +101,7 @@ describe('import rules', () => {
         ...files,
         'package.json': JSON.stringify({ workspaces: WORKSPACES, devDependencies: { pino: '*' } }),
         'services/media/package.json': manifest('@gantry/media', { devDependencies: { zod: '*' } }),
-        'packages/read-models/src/two.ts': "import type { A } from './one.ts'",
+        'packages/stores/src/two.ts': "import type { A } from './one.ts'",
         'services/console/app/webhooks/a.ts': '',
         'services/console/app/shell/a.ts': '',
         'services/media/src/left/a.ts': importing('../right/a.ts'),
@@ -160,7 +160,7 @@ describe('import rules', () => {
         'services/standalone/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
         'services/catalog/src/main.ts': importing('@gantry/embedded'),
         'services/catalog/src/a.test.ts': importing('@gantry/embedded', '../../../bin/a.mjs'),
-        'services/catalog/src/port.ts': importing('@gantry/read-models', './owner/b.ts'),
+        'services/catalog/src/port.ts': importing('@gantry/stores', './owner/b.ts'),
         'services/catalog/src/owner/b.ts': '',
         'services/console/app/apis/page/tab.ts': importing('../a.ts', '../../http/a.ts', '../../parts/a.ts'),
         'services/console/app/apis/a.ts': '',

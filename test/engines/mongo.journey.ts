@@ -1,5 +1,3 @@
-import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
-import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/read-models/testing'
 import {
   checkReadModels,
   dropReadModels,
@@ -9,6 +7,8 @@ import {
   mongoUserKeys,
 } from '@gantry/read-models-mongo'
 import { inspectDatabase, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
+import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/stores'
+import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/stores/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
 import { findMongo } from './src/find-mongo.ts'

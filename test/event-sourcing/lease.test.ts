@@ -1,5 +1,5 @@
 import { type ConfirmLease, underLease } from '@gantry/event-sourcing'
-import { type Lease, LeaseLost, type Leases } from '@gantry/read-models'
+import { type Lease, LeaseLost, type Leases } from '@gantry/stores'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 const TTL_MS = 200

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { NO_STREAM, type OrderedProjection, Projector, requestRebuild } from '@gantry/event-sourcing'
-import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { defineCollection, type ReadModels } from '@gantry/stores'
 import { beforeEach, expect, test } from 'vitest'
 import { event, eventually, reachesHead, silent, useStores } from './support.ts'
 

@@ -8,7 +8,7 @@ import {
   periodFields,
   type RecordedEvent,
 } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
+import { defineCollection, type Write } from '@gantry/stores'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   add,

@@ -1,5 +1,5 @@
 import { aggregate, type EventStore, EventStoreUnavailable, Projector } from '@gantry/event-sourcing'
-import { type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
+import { type ReadModels, ReadModelsUnavailable } from '@gantry/stores'
 import { expect, test } from 'vitest'
 import {
   add,

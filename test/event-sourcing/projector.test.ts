@@ -11,7 +11,7 @@ import {
   type CounterState,
   counterDecider,
 } from '@gantry/event-sourcing/testing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   type CounterDocument,

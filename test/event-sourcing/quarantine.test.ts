@@ -14,7 +14,7 @@ import {
   type RecordedEvent,
   requestRetry,
 } from '@gantry/event-sourcing'
-import { DocumentTooLarge, type ReadModels } from '@gantry/read-models'
+import { DocumentTooLarge, type ReadModels } from '@gantry/stores'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   add,

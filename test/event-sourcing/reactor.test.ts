@@ -16,7 +16,7 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Bus, Json, Message, MissedMessages } from '@gantry/messaging'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
 let folder: string

@@ -27,7 +27,7 @@ import {
   type ReadModels,
   ReadModelsUnavailable,
   withGenerations,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import { describe, expect, test, vi } from 'vitest'
 import {
   AT_ONCE,

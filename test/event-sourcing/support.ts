@@ -28,7 +28,7 @@ import {
   type ReadModels,
   type Write,
   withGenerations,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 
 export const silent: Log = { info() {}, warn() {}, error() {} }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { EventStore } from '@gantry/event-sourcing'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import type { ChainPoint } from './chain.ts'
 import { DAY_ROOT_STREAM, dayRoots, rootIn, type SignedRoot } from './day-root.ts'
 import { type AuditHead, differsFromHead, HeadForged } from './head.ts'

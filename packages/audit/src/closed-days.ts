@@ -10,7 +10,7 @@ import {
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import { Gauge, type Registry } from 'prom-client'
 import { CHAIN_START, type ChainEnd, type ChainPoint, LOG_START } from './chain.ts'
 import { type AuditCheck, leadsTo } from './check.ts'

@@ -1,6 +1,6 @@
 import { STREAM_CATEGORIES } from '@gantry/contracts'
 import { type Fact, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import { type LogPoint, nextHash, sha256 } from './chain.ts'
 
 /**

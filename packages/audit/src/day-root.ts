@@ -1,5 +1,5 @@
 import { type RecordedEvent, StreamQuarantined, streamName } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
+import { defineCollection, type Write } from '@gantry/stores'
 import type { DayRoot } from './statements.ts'
 
 /** Category of the stream of day roots. */

@@ -1,5 +1,5 @@
 import type { OrderedRun } from '@gantry/event-sourcing'
-import type { Checkpoints, Lease } from '@gantry/read-models'
+import type { Checkpoints, Lease } from '@gantry/stores'
 import type { ChainEnd } from './chain.ts'
 import type { AuditState } from './log.projection.ts'
 import { chainIn } from './log-chain.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { auditedAction, readableData, STREAM_CATEGORIES } from '@gantry/contracts'
 import { type OrderedProjection, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
+import { defineCollection, type Write } from '@gantry/stores'
 import { canonicalJson } from './canonical-json.ts'
 import {
   CHAIN_START,

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { blobStoreContract } from '@gantry/read-models/testing'
+import { blobStoreContract } from '@gantry/stores/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { folderBlobStore } from './blobs.ts'
 

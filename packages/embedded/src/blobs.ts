@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
+import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/stores'
 import { type Disk, DiskFull, watchDisk } from './disk.ts'
 import { makeFolder } from './sqlite-file.ts'
 

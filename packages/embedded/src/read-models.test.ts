@@ -12,8 +12,8 @@ import {
   type Query,
   type ReadModels,
   ReadModelsUnavailable,
-} from '@gantry/read-models'
-import { readModelsContract } from '@gantry/read-models/testing'
+} from '@gantry/stores'
+import { readModelsContract } from '@gantry/stores/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { child } from './fixtures/child.ts'
 import { type Counter, counters } from './fixtures/counters.ts'

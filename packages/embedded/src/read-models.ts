@@ -1,4 +1,4 @@
-import { type ReadModelStore, type ReadModels, withGenerations } from '@gantry/read-models'
+import { type ReadModelStore, type ReadModels, withGenerations } from '@gantry/stores'
 import { type Disk, watchDisk } from './disk.ts'
 import { hostClock } from './host-clock.ts'
 import { Collections } from './read-models/collections.ts'

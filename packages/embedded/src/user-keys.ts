@@ -1,4 +1,4 @@
-import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/read-models'
+import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/stores'
 import { type CopyProgress, copies } from './copy.ts'
 import { type Disk, watchDisk } from './disk.ts'
 import { BUSY_TIMEOUT_MS, FORMATS, openDatabase } from './sqlite-file.ts'

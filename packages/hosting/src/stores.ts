@@ -11,7 +11,6 @@ import {
 } from '@gantry/embedded'
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
-import type { BlobStore, ReadModels, UserKeys } from '@gantry/read-models'
 import {
   checkReadModels,
   dropReadModels as dropMongo,
@@ -20,6 +19,7 @@ import {
   mongoUserKeys,
 } from '@gantry/read-models-mongo'
 import { type S3Settings, s3BlobStore, s3Location } from '@gantry/s3'
+import type { BlobStore, ReadModels, UserKeys } from '@gantry/stores'
 import type { BackingStore, Open } from './backing-stores.ts'
 import { fileOf, SQLITE } from './files.ts'
 import type { StoreSettings } from './settings.ts'

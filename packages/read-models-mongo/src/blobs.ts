@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises'
-import type { BlobDraft, BlobStore } from '@gantry/read-models'
+import type { BlobDraft, BlobStore } from '@gantry/stores'
 import { Binary, type Collection, type Db, GridFSBucket, ObjectId } from 'mongodb'
 import { type Connection, connect } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'

@@ -1,4 +1,4 @@
-import { ReadModelsUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable } from '@gantry/stores'
 import type { Document } from 'mongodb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkReadModels } from './check.ts'

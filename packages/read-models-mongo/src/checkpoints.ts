@@ -1,4 +1,4 @@
-import { type Checkpoints, type Lease, LeaseLost } from '@gantry/read-models'
+import { type Checkpoints, type Lease, LeaseLost } from '@gantry/stores'
 import type { Collection } from 'mongodb'
 import { isDuplicate } from './guarded-writes.ts'
 import type { Progress } from './progress.ts'

@@ -1,9 +1,4 @@
-import {
-  type Collection,
-  type CollectionDefinition,
-  type Document,
-  DocumentTooLarge,
-} from '@gantry/read-models'
+import { type Collection, type CollectionDefinition, type Document, DocumentTooLarge } from '@gantry/stores'
 import { BSON } from 'mongodb'
 import type { Connection } from './connection.ts'
 import { type Change, changeOf, makeChanges, pauseWatch } from './guarded-writes.ts'

@@ -1,4 +1,4 @@
-import { DocumentTooLarge, defineCollection, type Query, ReadModelsUnavailable } from '@gantry/read-models'
+import { DocumentTooLarge, defineCollection, type Query, ReadModelsUnavailable } from '@gantry/stores'
 import type { Document } from 'mongodb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { gridFsBlobStore } from './blobs.ts'

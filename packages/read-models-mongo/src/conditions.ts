@@ -1,4 +1,4 @@
-import type { Condition, FieldKind, Filter, Sort } from '@gantry/read-models'
+import type { Condition, FieldKind, Filter, Sort } from '@gantry/stores'
 import type { Document as Conditions } from 'mongodb'
 import { containing } from './text.ts'
 

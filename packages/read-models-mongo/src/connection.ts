@@ -1,4 +1,4 @@
-import { ReadModelsUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable } from '@gantry/stores'
 import type { Db } from 'mongodb'
 import { isOfRequest, isOfServer, mongoFailureOf } from './errors.ts'
 import { type MongoOptions, openClient } from './settings.ts'

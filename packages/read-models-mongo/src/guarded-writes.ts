@@ -1,4 +1,4 @@
-import type { Document, Write } from '@gantry/read-models'
+import type { Document, Write } from '@gantry/stores'
 import {
   type AnyBulkWriteOperation,
   type Collection,
@@ -21,7 +21,7 @@ export interface Change {
   doc: Document | null
   /** Whether it replaces the same revision: true for tombstones and for forced writes. */
   overSame: boolean
-  /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
+  /** Whether it lacks the effect of events that its writer does not know; see Write in packages/stores. */
   incomplete: boolean
 }
 

@@ -1,4 +1,4 @@
-import type { Lease, Leases } from '@gantry/read-models'
+import type { Lease, Leases } from '@gantry/stores'
 import type { Collection } from 'mongodb'
 import { isDuplicate } from './guarded-writes.ts'
 import type { Progress } from './progress.ts'

@@ -1,4 +1,4 @@
-import type { CollectionDefinition, CollectionName } from '@gantry/read-models'
+import type { CollectionDefinition, CollectionName } from '@gantry/stores'
 import type { Collection, Db, IndexDescription } from 'mongodb'
 import { makeIndexes } from './indexes.ts'
 import type { Server } from './server.ts'

@@ -1,4 +1,4 @@
-import type { CollectionDefinition, Document } from '@gantry/read-models'
+import type { CollectionDefinition, Document } from '@gantry/stores'
 import type { Collection } from 'mongodb'
 import type { Connection } from './connection.ts'
 import { collectionName, prepare } from './prepare.ts'

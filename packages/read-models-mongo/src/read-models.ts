@@ -6,7 +6,7 @@ import {
   type ReadModels,
   type Write,
   withGenerations,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import { type Db, MongoRuntimeError } from 'mongodb'
 import { mongoCheckpoints } from './checkpoints.ts'
 import { mongoCollection, type OpenCollection } from './collection.ts'

@@ -6,7 +6,7 @@ import {
   type Stored,
   UnknownField,
   type ValueCount,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import { boundOf, conditionsOf, orderOf } from './conditions.ts'
 import type { PreparedCollection } from './prepared-collection.ts'
 import { each } from './removals.ts'

@@ -1,4 +1,4 @@
-import type { Document } from '@gantry/read-models'
+import type { Document } from '@gantry/stores'
 import type { Searchable } from './text.ts'
 
 /** A document in its collection. A removed document leaves a tombstone: its revision without a document, not `live`. */

@@ -1,4 +1,4 @@
-import { foldCase } from '@gantry/read-models'
+import { foldCase } from '@gantry/stores'
 import type { Filter } from 'mongodb'
 
 /**

@@ -1,4 +1,4 @@
-import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/read-models'
+import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/stores'
 import { connect } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
 import type { MongoOptions } from './settings.ts'

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
+import { type BlobStore, ReadModelsUnavailable } from '@gantry/stores'
 import { type Content, contentOf, S3Failed, type S3Location, s3Bucket } from './bucket.ts'
 import { drafts } from './drafts.ts'
 import type { S3Settings } from './settings.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { appendFile, lstat, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BlobDraft, ReadModelsUnavailable } from '@gantry/read-models'
+import { type BlobDraft, ReadModelsUnavailable } from '@gantry/stores'
 import type { Content } from './bucket.ts'
 
 /** A draft that has not changed for this long was left by a process that died, in milliseconds. */

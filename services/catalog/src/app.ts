@@ -9,7 +9,6 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import type { ReadModels } from '@gantry/read-models'
 import {
   type Dependencies,
   type Instrumented,
@@ -21,6 +20,7 @@ import {
   temporal,
   userNames,
 } from '@gantry/service-runtime'
+import type { ReadModels } from '@gantry/stores'
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apiHistory, projectApiHistory } from './api/api.history.ts'
 import {

@@ -1,12 +1,12 @@
 import { Refusal, type Resealed, ResealRequest } from '@gantry/contracts'
 import { type CommandMetadata, StreamQuarantined } from '@gantry/event-sourcing'
-import type { UserKeys } from '@gantry/read-models'
 import {
   EncryptionKeyMissing,
   type EncryptionKeys,
   firstInUse,
   type RecordedKeys,
 } from '@gantry/service-runtime'
+import type { UserKeys } from '@gantry/stores'
 import { z } from 'zod'
 import type { UserCiphers } from './personal-data/user-ciphers.ts'
 import type { SigningKeys } from './signingkey/keys.ts'

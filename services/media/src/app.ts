@@ -1,7 +1,6 @@
 import { subjects } from '@gantry/contracts'
 import { aggregate, type Executed, Projector, streamName } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import type { BlobStore } from '@gantry/read-models'
 import {
   type Dependencies,
   instrumented,
@@ -10,6 +9,7 @@ import {
   sendDirectly,
   serviceFrom,
 } from '@gantry/service-runtime'
+import type { BlobStore } from '@gantry/stores'
 import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
 import { type ImageCommand, imageDecider } from './image/image.decide.ts'

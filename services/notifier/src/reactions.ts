@@ -8,7 +8,7 @@ import {
   type Reaction,
 } from '@gantry/event-sourcing'
 import type { StoredMessage } from '@gantry/messaging'
-import { ReadModelsUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable } from '@gantry/stores'
 import { z } from 'zod'
 import { bodiesOf } from './delivery/body.ts'
 import { deliveryId } from './delivery/deliveries.ts'

@@ -6,8 +6,8 @@ import type {
   Executed,
   ProjectionTarget,
 } from '@gantry/event-sourcing'
-import type { Collection, Document } from '@gantry/read-models'
 import { type Dependencies, type Instrumented, ownMetadata } from '@gantry/service-runtime'
+import type { Collection, Document } from '@gantry/stores'
 
 /** Where aggregates and documents are stored, and what the commands of the service itself need. */
 export type RepositoryOptions = Pick<Dependencies, 'eventStore' | 'readModels' | 'now' | 'newId'> &

@@ -8,7 +8,6 @@ import { openStores } from '@gantry/hosting/stores'
 import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
-import type { BlobStore, ReadModels } from '@gantry/read-models'
 import { processLog, readSettings, type Service } from '@gantry/service-runtime'
 import {
   compose,
@@ -18,6 +17,7 @@ import {
   servicesOver,
   settingsSchema,
 } from '@gantry/standalone'
+import type { BlobStore, ReadModels } from '@gantry/stores'
 import { Registry } from 'prom-client'
 
 /** The read models of an installation and the projectors that write them. */

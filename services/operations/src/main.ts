@@ -2,8 +2,8 @@
 import { DataFolderRefused, DiskFull } from '@gantry/embedded'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { BusUnavailable, RequestFailed } from '@gantry/messaging'
-import { ReadModelsUnavailable } from '@gantry/read-models'
 import { SettingsRefused } from '@gantry/service-runtime'
+import { ReadModelsUnavailable } from '@gantry/stores'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { commandOf, runCommand } from './commands.ts'
 

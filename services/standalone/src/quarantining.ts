@@ -1,6 +1,6 @@
 import { type HeldStream, heldStreams, listHeld, relaysOf, requestRetry } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import { z } from 'zod'
 
 /** Subject of the requests from the command to the running service. */

@@ -1,7 +1,7 @@
 import type { EventStore } from '@gantry/event-sourcing'
 import { joinRebuild, type ReadModelState, readModelStates } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 
 /** Subject of the requests from the command to the running service: start a rebuild, or return its progress. */
 const SUBJECT = 'standalone.rebuild'

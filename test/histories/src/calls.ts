@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { BusUnavailable } from '@gantry/messaging'
-import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/stores'
 
 export type Port = 'eventStore' | 'readModels' | 'bus' | 'blobs' | 'userKeys'
 

@@ -9,7 +9,7 @@ import {
   streamId,
 } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import { REMOVALS_KEPT_MS } from '@gantry/read-models'
+import { REMOVALS_KEPT_MS } from '@gantry/stores'
 import { expect, vi } from 'vitest'
 import { type Caller, Calls, type Fate, type Port } from './calls.ts'
 import { portsOf } from './ports.ts'

@@ -8,7 +8,7 @@ import {
   type ReadModels,
   type UserKeys,
   withGenerations,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import type { Caller, Calls, Port } from './calls.ts'
 import type { Stores } from './stores.ts'
 

@@ -16,7 +16,7 @@ import {
   type UserKey,
   type UserKeys,
   withGenerations,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 
 /** The read models of a service, with a record of the writes of projections. */
 export interface Projected {

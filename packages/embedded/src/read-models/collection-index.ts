@@ -7,7 +7,7 @@ import type {
   Scalar,
   Sort,
   ValueCount,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import { Bits, type SlotSet } from './bits.ts'
 import type { DocumentTable, Row } from './document-table.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/read-models'
+import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/stores'
 import { type DocumentTable, discarding, documentTable, storedName } from './document-table.ts'
 import { FileIndex } from './file-index.ts'
 import { type FileLists, fileLists } from './file-lists.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { CollectionName } from '@gantry/read-models'
+import type { CollectionName } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import { asArrays } from './statements.ts'
 
@@ -41,7 +41,7 @@ interface Change {
   doc: string | null
   /** Whether it replaces a document of the same revision. */
   overSame: boolean
-  /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
+  /** Whether it lacks the effect of events that its writer does not know; see Write in packages/stores. */
   incomplete: boolean
 }
 

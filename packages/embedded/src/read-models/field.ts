@@ -1,4 +1,4 @@
-import type { Scalar, ValueCount } from '@gantry/read-models'
+import type { Scalar, ValueCount } from '@gantry/stores'
 import { type Bits, SlotSet } from './bits.ts'
 
 export type Value = Scalar | readonly Scalar[]

@@ -5,7 +5,7 @@ import {
   type Document,
   foldCase,
   type Scalar,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import type { DocumentTable, Row } from './document-table.ts'
 import { reader, type Value } from './field.ts'
 import { type Column, type IndexTables, indexTables } from './index-tables.ts'

@@ -5,7 +5,7 @@ import {
   type Query,
   type Scalar,
   type ValueCount,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import {
   and,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { CollectionDefinition, CollectionName, Document, FieldKind } from '@gantry/read-models'
+import type { CollectionDefinition, CollectionName, Document, FieldKind } from '@gantry/stores'
 import { storedName } from './document-table.ts'
 
 /** The column of a field in the rows of an index. */

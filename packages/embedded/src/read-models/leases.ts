@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Lease, LeaseLost } from '@gantry/read-models'
+import { type Lease, LeaseLost } from '@gantry/stores'
 
 export const LEASES_SCHEMA = `
   CREATE TABLE IF NOT EXISTS leases (

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Filter, type Query, ReadModelsUnavailable, type ValueCount } from '@gantry/read-models'
+import { type Filter, type Query, ReadModelsUnavailable, type ValueCount } from '@gantry/stores'
 
 /** Access to the file that the documents are in. */
 export interface FileAccess {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Filter } from '@gantry/read-models'
+import type { Filter } from '@gantry/stores'
 import type { Bits } from './bits.ts'
 import { CollectionIndex, type IndexedFields } from './collection-index.ts'
 import type { DocumentTable } from './document-table.ts'

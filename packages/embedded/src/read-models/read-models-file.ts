@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
+import { LeaseLost, ReadModelsUnavailable } from '@gantry/stores'
 import type { Disk } from '../disk.ts'
 import { type GroupCommit, groupCommit } from '../group-commit.ts'
 import { FORMATS, openDatabase } from '../sqlite-file.ts'

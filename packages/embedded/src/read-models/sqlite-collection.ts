@@ -8,7 +8,7 @@ import {
   type Query,
   type Stored,
   UnknownField,
-} from '@gantry/read-models'
+} from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import type { DocumentTable, Row } from './document-table.ts'
 import type { FileAccess, Lists, Page } from './lists.ts'

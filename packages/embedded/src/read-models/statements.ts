@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import type { Scalar } from '@gantry/read-models'
+import type { Scalar } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 
 /**

@@ -1,4 +1,4 @@
-import { foldCase } from '@gantry/read-models'
+import { foldCase } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import type { Bits } from './bits.ts'
 import { TokenIndex } from './token-index.ts'

@@ -1,4 +1,4 @@
-import { FRESH_MS } from '@gantry/read-models'
+import { FRESH_MS } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import type { DomainCommand } from '../log/decider.ts'
 import { type DomainEvent, type Fact, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'

@@ -1,4 +1,4 @@
-import type { Lease } from '@gantry/read-models'
+import type { Lease } from '@gantry/stores'
 import { type RecordedEvent, START, streamCategory } from '../log/event.ts'
 import { continueInOrder } from './ordered-projection.ts'
 import type { ModelGeneration } from './projected-models.ts'

@@ -1,4 +1,4 @@
-import type { Lease, Write } from '@gantry/read-models'
+import type { Lease, Write } from '@gantry/stores'
 import { type Position, type RecordedEvent, START } from '../log/event.ts'
 import type { ModelGeneration } from './projected-models.ts'
 import type { OrderedProjection } from './projection.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Document, FieldKind, Write } from '@gantry/read-models'
+import type { Document, FieldKind, Write } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import type { Decider, DomainCommand } from '../log/decider.ts'
 import { type DomainEvent, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'

@@ -1,4 +1,4 @@
-import type { CollectionDefinition, CollectionGroup, ReadModels } from '@gantry/read-models'
+import type { CollectionDefinition, CollectionGroup, ReadModels } from '@gantry/stores'
 import { type Position, START } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'
 import type { HeldStream } from '../supervision/quarantine.ts'

@@ -1,11 +1,4 @@
-import type {
-  Collection,
-  CollectionDefinition,
-  Document,
-  Lease,
-  ReadModels,
-  Write,
-} from '@gantry/read-models'
+import type { Collection, CollectionDefinition, Document, Lease, ReadModels, Write } from '@gantry/stores'
 import {
   type DomainEvent,
   type EventSchemas,

@@ -1,4 +1,4 @@
-import { DocumentTooLarge, type Lease, type Write } from '@gantry/read-models'
+import { DocumentTooLarge, type Lease, type Write } from '@gantry/stores'
 import type { Position, RecordedEvent } from '../log/event.ts'
 import { StreamQuarantined } from '../log/fold.ts'
 import { held, incompleteStream, quarantinedStream } from '../supervision/quarantine.ts'

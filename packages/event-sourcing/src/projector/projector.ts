@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sleep } from '@gantry/pacing'
-import { type CollectionDefinition, type Lease, LeaseLost, type ReadModels } from '@gantry/read-models'
+import { type CollectionDefinition, type Lease, LeaseLost, type ReadModels } from '@gantry/stores'
 import type { Position } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'
 import { projectLog } from '../projections/log-projection.ts'

@@ -1,4 +1,4 @@
-import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { defineCollection, type ReadModels } from '@gantry/stores'
 import type { Position } from '../log/event.ts'
 
 /** The build of a generation. Timestamps are ISO 8601. */

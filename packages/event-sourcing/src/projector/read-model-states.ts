@@ -1,4 +1,4 @@
-import type { Collection, ReadModels } from '@gantry/read-models'
+import type { Collection, ReadModels } from '@gantry/stores'
 import { type Position, positionNumber, START } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'
 import { lagAfter } from '../log/lag.ts'

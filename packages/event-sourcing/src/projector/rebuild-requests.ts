@@ -1,4 +1,4 @@
-import type { Lease, ReadModels } from '@gantry/read-models'
+import type { Lease, ReadModels } from '@gantry/stores'
 
 const requestedOf = (projector: string) => `${projector}.rebuild.requested`
 const cancelledOf = (projector: string) => `${projector}.rebuild.cancelled`

@@ -1,5 +1,5 @@
 import { sleep } from '@gantry/pacing'
-import { type Collection, type Generations, type Lease, ReadModelsUnavailable } from '@gantry/read-models'
+import { type Collection, type Generations, type Lease, ReadModelsUnavailable } from '@gantry/stores'
 import { type RecordedEvent, START } from '../log/event.ts'
 import { projectLog } from '../projections/log-projection.ts'
 import { stateCheckpointOf } from '../projections/ordered-projection.ts'

@@ -1,5 +1,5 @@
 import { sleep } from '@gantry/pacing'
-import { REMOVALS_KEPT_MS } from '@gantry/read-models'
+import { REMOVALS_KEPT_MS } from '@gantry/stores'
 import { type ModelGeneration, projectedPosition } from '../projections/projected-models.ts'
 
 const EVERY_MS = 60_000

@@ -1,4 +1,4 @@
-import type { Lease } from '@gantry/read-models'
+import type { Lease } from '@gantry/stores'
 import { streamCategory } from '../log/event.ts'
 import type { ModelGeneration } from '../projections/projected-models.ts'
 import { projectStream, writeStreams } from '../projections/stream-writes.ts'

@@ -8,7 +8,7 @@ import {
   sequenceBefore,
 } from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import { streamName } from '../log/event.ts'
 import { type EventStore, NO_STREAM } from '../log/event-store.ts'
 import { underLease } from '../supervision/lease.ts'

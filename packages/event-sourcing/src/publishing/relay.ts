@@ -1,6 +1,6 @@
 import { type Bus, BusUnavailable, type Message, type StoredMessage } from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
-import type { Lease, ReadModels, Write } from '@gantry/read-models'
+import type { Lease, ReadModels, Write } from '@gantry/stores'
 import { sendingMessages } from '@gantry/tracing'
 import { type Fact, type Position, type RecordedEvent, START } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'

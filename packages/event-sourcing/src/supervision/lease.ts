@@ -1,5 +1,5 @@
 import { sleep } from '@gantry/pacing'
-import { type Lease, LeaseLost, type Leases } from '@gantry/read-models'
+import { type Lease, LeaseLost, type Leases } from '@gantry/stores'
 
 export interface LeaseOptions {
   leases: Leases

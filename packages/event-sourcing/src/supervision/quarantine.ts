@@ -1,4 +1,4 @@
-import { type CollectionDefinition, defineCollection, type ReadModels, type Write } from '@gantry/read-models'
+import { type CollectionDefinition, defineCollection, type ReadModels, type Write } from '@gantry/stores'
 import type { Position, RecordedEvent } from '../log/event.ts'
 import { StreamQuarantined } from '../log/fold.ts'
 import type { Log } from './worker.ts'

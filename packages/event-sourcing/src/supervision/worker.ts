@@ -1,5 +1,5 @@
 import { Backoff, sleep } from '@gantry/pacing'
-import { LeaseLost } from '@gantry/read-models'
+import { LeaseLost } from '@gantry/stores'
 
 /** The log of long-running parts. pino's logger implements it. */
 export interface Log {

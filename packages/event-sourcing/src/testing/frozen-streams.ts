@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Json } from '@gantry/messaging'
-import type { Write } from '@gantry/read-models'
+import type { Write } from '@gantry/stores'
 import { describe, expect, test } from 'vitest'
 import type { Decider, DomainCommand } from '../log/decider.ts'
 import { type DomainEvent, type RecordedEvent, schemaName, streamCategory, streamId } from '../log/event.ts'

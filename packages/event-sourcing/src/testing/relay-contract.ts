@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus, Message, StoredMessage } from '@gantry/messaging'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Fact } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'

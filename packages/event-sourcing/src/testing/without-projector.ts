@@ -1,4 +1,4 @@
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import type { ProjectionTarget } from '../projections/projection.ts'
 
 /** The read models of an aggregate whose commands project all documents, because no projector runs. */

@@ -1,4 +1,4 @@
-import type { Checkpoints } from '@gantry/read-models'
+import type { Checkpoints } from '@gantry/stores'
 import { mongoCheckpoints } from '../checkpoints.ts'
 import { PROGRESS, type Progress } from '../progress.ts'
 import { type MongoOptions, openClient } from '../settings.ts'

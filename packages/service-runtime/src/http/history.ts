@@ -8,7 +8,7 @@ import {
   type Who,
 } from '@gantry/contracts'
 import type { RecordedEvent } from '@gantry/event-sourcing'
-import type { Collection, Document, FieldKind } from '@gantry/read-models'
+import type { Collection, Document, FieldKind } from '@gantry/stores'
 import type { NamesOf } from '../service/user-names.ts'
 import { listing, page } from './listing.ts'
 

@@ -1,5 +1,5 @@
 import type { SortBy } from '@gantry/contracts'
-import type { Condition, Query } from '@gantry/read-models'
+import type { Condition, Query } from '@gantry/stores'
 
 interface PageQuery {
   page: number

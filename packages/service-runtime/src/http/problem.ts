@@ -1,7 +1,7 @@
 import { isProblemCode, PROBLEMS, type Problem, type ProblemCode, Refusal } from '@gantry/contracts'
 import { EventStoreUnavailable, WrongExpectedRevision } from '@gantry/event-sourcing'
 import { BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
-import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/stores'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noteProblem } from './access-log.ts'
 

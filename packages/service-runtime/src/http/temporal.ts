@@ -9,7 +9,7 @@ import {
   START,
   streamName,
 } from '@gantry/event-sourcing'
-import type { Collection, CollectionDefinition, Document, Filter, Query, Stored } from '@gantry/read-models'
+import type { Collection, CollectionDefinition, Document, Filter, Query, Stored } from '@gantry/stores'
 import type { Instrumented } from '../service/append-watch.ts'
 
 /** Reads documents of one moment. */

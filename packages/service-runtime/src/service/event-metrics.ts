@@ -8,7 +8,7 @@ import {
   relaysOf,
   streamCategory,
 } from '@gantry/event-sourcing'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** A read that callers share: a call while it runs gets the same result instead of another read. */

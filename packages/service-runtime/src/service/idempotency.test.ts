@@ -11,7 +11,7 @@ import {
   type CounterState,
   counterDecider,
 } from '@gantry/event-sourcing/testing'
-import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { defineCollection, type ReadModels } from '@gantry/stores'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { router } from '../http/routes.ts'

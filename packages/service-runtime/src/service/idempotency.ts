@@ -1,7 +1,7 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import { nameUuids, type Reaction } from '@gantry/event-sourcing'
-import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
+import { type Collection, defineCollection, type ReadModels } from '@gantry/stores'
 import {
   deriveKey,
   type EncryptionKeys,

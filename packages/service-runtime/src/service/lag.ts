@@ -11,7 +11,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import { Gauge, type Registry } from 'prom-client'
 import { singleFlight } from './event-metrics.ts'
 

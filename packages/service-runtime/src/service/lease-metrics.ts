@@ -1,4 +1,4 @@
-import type { Leases } from '@gantry/read-models'
+import type { Leases } from '@gantry/stores'
 import { Gauge, type Registry } from 'prom-client'
 
 /**

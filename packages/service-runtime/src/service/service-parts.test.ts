@@ -1,5 +1,5 @@
 import { Projector, type Worker } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { hostService } from '../testing/index.ts'
 import type { Dependencies } from './service.ts'

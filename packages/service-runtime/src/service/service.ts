@@ -1,7 +1,7 @@
 import type { Lag, Operation, Principal } from '@gantry/contracts'
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import type { RecordedKeys } from '../secrets/encryption-keys.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { PeriodProjection } from '@gantry/event-sourcing'
 import { frozenStreams, inMemoryLog } from '@gantry/event-sourcing/testing'
-import type { Write } from '@gantry/read-models'
+import type { Write } from '@gantry/stores'
 import { applyPatch, type Operation } from 'rfc6902'
 import { expect, test } from 'vitest'
 import { apiDecider } from './api.decide.ts'

@@ -1,6 +1,6 @@
 import { type DocumentChange, streamId } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
 import { type HistoryDocument, historyDocument, historyFields, placeIn } from '@gantry/service-runtime'
+import { defineCollection, type Write } from '@gantry/stores'
 import {
   type ApiDocument,
   apiPeriods,

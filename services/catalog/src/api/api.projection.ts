@@ -1,6 +1,6 @@
 import type { ApiSnapshot, VersionRecord } from '@gantry/contracts'
 import { type Period, type Project, periodFields, validity } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
+import { defineCollection, type Write } from '@gantry/stores'
 import type { ApiEvent, ApiState } from './api.ts'
 import type { RunningJob } from './deployment.ts'
 

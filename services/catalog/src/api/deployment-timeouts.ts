@@ -1,7 +1,7 @@
 import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
-import type { ReadModels } from '@gantry/read-models'
 import { ownMetadata, writtenDuration } from '@gantry/service-runtime'
+import type { ReadModels } from '@gantry/stores'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, apis } from './api.projection.ts'
 

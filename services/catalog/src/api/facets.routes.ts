@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type ApiFacets, getApiFacets, type Parsed } from '@gantry/contracts'
-import type { Collection, Condition } from '@gantry/read-models'
 import { type AddRoute, listing, type NamesOf } from '@gantry/service-runtime'
+import type { Collection, Condition } from '@gantry/stores'
 import type { ApiDocument } from './api.projection.ts'
 
 export interface FacetRoutes {

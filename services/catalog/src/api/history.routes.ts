@@ -1,7 +1,7 @@
 import { getApiHistory, getVersionHistory, Refusal } from '@gantry/contracts'
 import type { Period } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
 import { type AddRoute, hasHistory, historyPage, type NamesOf } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
 import { type ApiHistoryDocument, versionHistory } from './api.history.ts'
 import type { VersionDocument } from './api.projection.ts'
 

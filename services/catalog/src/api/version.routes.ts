@@ -6,8 +6,8 @@ import {
   Refusal,
   updateVersion,
 } from '@gantry/contracts'
-import type { Stored } from '@gantry/read-models'
 import { type AddRoute, listing, type Moment, type Moments, page } from '@gantry/service-runtime'
+import type { Stored } from '@gantry/stores'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, type VersionDocument, versionRecordOf } from './api.projection.ts'
 

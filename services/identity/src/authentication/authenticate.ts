@@ -1,5 +1,5 @@
 import { normalUsername, type Principal, ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
-import type { Collection } from '@gantry/read-models'
+import type { Collection } from '@gantry/stores'
 import { decodeJwt } from 'jose'
 import { z } from 'zod'
 import { hashOf, isSecret, PREFIX } from '../token/secret.ts'

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
-import { UserKeysUnavailable } from '@gantry/read-models'
 import { administrator } from '@gantry/service-runtime/testing'
+import { UserKeysUnavailable } from '@gantry/stores'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 

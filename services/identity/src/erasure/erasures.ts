@@ -1,7 +1,7 @@
 import { type Principal, Refusal, SCOPES } from '@gantry/contracts'
 import { type CommandMetadata, type Log, supervise, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
-import type { ReadModels, UserKeys } from '@gantry/read-models'
+import type { ReadModels, UserKeys } from '@gantry/stores'
 import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import { tokens } from '../token/token.projection.ts'
 import type { ChangeToken } from '../token/token.routes.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { AuthenticatedUser, login, logout, normalUsername } from '@gantry/contracts'
-import type { Collection } from '@gantry/read-models'
 import type { AddRoute } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
 import type { LoginTokens } from '../authentication/login-token.ts'
 import type { Passwords } from '../password/password.ts'
 import type { UserAggregate } from '../user/user.decide.ts'

@@ -1,8 +1,8 @@
 import { subjects } from '@gantry/contracts'
 import type { EventStore, Worker } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import type { UserKeys } from '@gantry/read-models'
 import type { Dependencies } from '@gantry/service-runtime'
+import type { UserKeys } from '@gantry/stores'
 import { sealedEvents } from './sealed-events.ts'
 import { type UserCiphers, userCiphers } from './user-ciphers.ts'
 

@@ -7,7 +7,7 @@ import type {
   RecordedEvent,
   SubscriptionItem,
 } from '@gantry/event-sourcing'
-import { UserKeysUnavailable } from '@gantry/read-models'
+import { UserKeysUnavailable } from '@gantry/stores'
 import { type PersonalFields, sealedChange } from './sealed-change.ts'
 import type { UserCiphers } from './user-ciphers.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { UserKeyMissing } from '@gantry/audit'
-import type { UserKeys } from '@gantry/read-models'
 import { type EncryptionKeys, type Sealer, seal, sealer, unseal } from '@gantry/service-runtime'
+import type { UserKeys } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 
 /** Encrypts and decrypts with a key of each user. Calls that need the store of keys can throw UserKeysUnavailable. */

@@ -1,6 +1,6 @@
 import type { AccessTokenRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import type { TokenEvent, TokenState } from './token.ts'
 
 export interface TokenDocument extends AccessTokenRecord {

@@ -6,8 +6,8 @@ import {
   Refusal,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
 import { hashOf, secretOf } from './secret.ts'
 import { type TokenDocument, tokenRecord } from './token.projection.ts'
 import type { TokenCommand, TokenEvent, TokenState } from './token.ts'

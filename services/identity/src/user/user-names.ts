@@ -1,7 +1,7 @@
 import type { UserName } from '@gantry/contracts'
 import { type Log, pastQuarantine } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
 import type { NamesOf } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
 import type { UserAggregate } from './user.decide.ts'
 import type { UserDocument } from './user.projection.ts'
 

@@ -6,8 +6,8 @@ import {
   story,
   testFrozenStreams,
 } from '@gantry/event-sourcing/testing'
-import type { UserKey, UserKeys } from '@gantry/read-models'
 import { plainKey } from '@gantry/service-runtime'
+import type { UserKey, UserKeys } from '@gantry/stores'
 import { describe, expect, test } from 'vitest'
 import { openedEvent } from '../personal-data/sealed-events.ts'
 import { userCiphers } from '../personal-data/user-ciphers.ts'

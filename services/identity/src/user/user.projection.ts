@@ -1,6 +1,6 @@
 import type { UserRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
+import { defineCollection, type Write } from '@gantry/stores'
 import { type Lock, unliftedLock } from './login-state.ts'
 import { lockOf, type UserEvent, type UserState } from './user.ts'
 

@@ -9,8 +9,8 @@ import {
   updateUser,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
 import type { Passwords } from '../password/password.ts'
 import type { LoginState } from './login-state.ts'
 import type { UserCommand } from './user.decide.ts'

@@ -1,4 +1,4 @@
-import type { BlobDraft, BlobStore } from '@gantry/read-models'
+import type { BlobDraft, BlobStore } from '@gantry/stores'
 
 /** The bytes of images by their SHA-256 in hexadecimal. Images with equal content share the bytes. */
 export interface ImageBytes {

@@ -1,6 +1,6 @@
 import type { ImageRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import type { ImageEvent, ImageState } from './image.ts'
 
 /** The document of an image; its id is the id of the API. */

@@ -1,7 +1,7 @@
 import { deleteImage, downloadImage, type ImageRecord, Refusal, uploadImage } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
 import { type AddRoute, countBody, matchesNone, retainBody } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
 import type { ImageBytes } from './image.bytes.ts'
 import type { ImageAggregate, ImageCommand } from './image.decide.ts'

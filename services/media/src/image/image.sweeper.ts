@@ -9,7 +9,7 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
-import type { ReadModels } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/stores'
 import type { ImageBytes } from './image.bytes.ts'
 import { imageEvents } from './image.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ImageRecord } from '@gantry/contracts'
-import type { BlobDraft } from '@gantry/read-models'
 import { type BodyBytes, GrowingBuffer } from '@gantry/service-runtime'
+import type { BlobDraft } from '@gantry/stores'
 import { type Format, formatOf, formatOfStart } from '../format/format.ts'
 import type { ImageBytes } from './image.bytes.ts'
 

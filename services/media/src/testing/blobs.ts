@@ -1,4 +1,4 @@
-import type { BlobStore } from '@gantry/read-models'
+import type { BlobStore } from '@gantry/stores'
 
 /**
  * A store of bytes in memory, without uploads in parts.

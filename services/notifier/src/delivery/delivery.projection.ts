@@ -1,6 +1,6 @@
 import { type DeliveryRecord, EVENT_TYPES, mayReadEvent, type Principal } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import { traceIdOf } from '@gantry/tracing'
 import { shownUrl } from '../webhook/url.ts'
 import {

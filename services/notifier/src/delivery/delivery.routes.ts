@@ -10,8 +10,8 @@ import {
   retryDelivery,
   testWebhook,
 } from '@gantry/contracts'
-import type { Condition } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
+import type { Condition } from '@gantry/stores'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { bodiesOf } from './body.ts'

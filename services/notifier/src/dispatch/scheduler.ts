@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
-import type { Leases } from '@gantry/read-models'
+import type { Leases } from '@gantry/stores'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import { parseQueueKey, type Queue, queueEnd, queuePrefix } from '../delivery/delivery.projection.ts'
 import { DueIndex, type Entry, type QueueIndex } from './due-index.ts'

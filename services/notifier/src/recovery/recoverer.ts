@@ -9,7 +9,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { Bus, MissedMessages } from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
-import type { Leases } from '@gantry/read-models'
+import type { Leases } from '@gantry/stores'
 import { bodiesOf } from '../delivery/body.ts'
 import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'

@@ -1,6 +1,6 @@
 import type { RecoveryRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 
 /** The document of a recovery, for the REST API and the recoverer. */

@@ -1,5 +1,5 @@
 import { aggregate, type Project } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import { Repository, type RepositoryOptions } from '../repository.ts'
 import {
   type KnownUserCommand,

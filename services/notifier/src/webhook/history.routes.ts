@@ -1,5 +1,4 @@
 import { getWebhookHistory, Refusal } from '@gantry/contracts'
-import type { Collection } from '@gantry/read-models'
 import {
   type AddRoute,
   type HistoryDocument,
@@ -7,6 +6,7 @@ import {
   historyPage,
   type NamesOf,
 } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
 
 export interface HistoryRoutes {
   history: Collection<HistoryDocument>

@@ -1,6 +1,6 @@
 import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
-import type { Leases } from '@gantry/read-models'
+import type { Leases } from '@gantry/stores'
 import type { Owners } from './owners.ts'
 
 export interface OwnerChecksOptions {

@@ -8,8 +8,8 @@ import {
   streamCategory,
   streamId,
 } from '@gantry/event-sourcing'
-import type { ReadModels } from '@gantry/read-models'
 import { EncryptionKeyMissing, type EncryptionKeys, firstInUse } from '@gantry/service-runtime'
+import type { ReadModels } from '@gantry/stores'
 import type { SigningKeys } from './signing.ts'
 import type { Webhooks } from './webhooks.ts'
 

@@ -1,6 +1,5 @@
 import type { RecordedWebhook } from '@gantry/contracts'
 import type { DocumentChange } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
 import {
   type HistoryDocument,
   historyDocument,
@@ -9,6 +8,7 @@ import {
   type Temporal,
   temporal,
 } from '@gantry/service-runtime'
+import { defineCollection, type Write } from '@gantry/stores'
 import type { Cidr } from '../http/address.ts'
 import { withoutSecrets } from './url.ts'
 import { webhookDecider } from './webhook.decide.ts'

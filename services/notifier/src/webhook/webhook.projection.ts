@@ -1,6 +1,6 @@
 import type { RecordedWebhook } from '@gantry/contracts'
 import { type Period, type Project, periodFields, validity } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection } from '@gantry/stores'
 import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
 
 /** A webhook with the revision of its record. */

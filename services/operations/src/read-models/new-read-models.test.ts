@@ -1,4 +1,4 @@
-import { ReadModelsUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable } from '@gantry/stores'
 import { expect, test, vi } from 'vitest'
 import { CommandFailed } from '../command.ts'
 import { untilMade } from './new-read-models.ts'

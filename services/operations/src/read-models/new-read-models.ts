@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { EventStoreUnavailable, type ReadModelState } from '@gantry/event-sourcing'
-import { ReadModelsUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable } from '@gantry/stores'
 import { CommandFailed } from '../command.ts'
 import { print } from '../output.ts'
 

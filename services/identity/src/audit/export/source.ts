@@ -16,8 +16,8 @@ import {
   recordProblem,
   usersOf,
 } from '@gantry/audit'
-import type { ReadModels } from '@gantry/read-models'
 import { listing, type NamesOf } from '@gantry/service-runtime'
+import type { ReadModels } from '@gantry/stores'
 import type { AuditConditions } from '../log/filter.ts'
 import type { ExportedRecord, ExportSource } from './export.ts'
 

@@ -1,5 +1,5 @@
 import { type listAuditLog, normalUsername, type Parsed, utcTime } from '@gantry/contracts'
-import type { Collection, Condition } from '@gantry/read-models'
+import type { Collection, Condition } from '@gantry/stores'
 import type { UserDocument } from '../../user/user.projection.ts'
 
 /** Filters of the audit log as the caller wrote them. */

@@ -1,7 +1,7 @@
 import { type AuditRecords, auditLog } from '@gantry/audit'
 import { listAuditLog } from '@gantry/contracts'
-import type { ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
+import type { ReadModels } from '@gantry/stores'
 import { users } from '../../user/user.projection.ts'
 import { auditConditions } from './filter.ts'
 

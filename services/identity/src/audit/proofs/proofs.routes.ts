@@ -10,8 +10,8 @@ import {
   signStatement,
 } from '@gantry/audit'
 import { type AuditDayRoot, listAuditProofs } from '@gantry/contracts'
-import type { ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
+import type { ReadModels } from '@gantry/stores'
 
 export interface ProofRoutes {
   readModels: ReadModels

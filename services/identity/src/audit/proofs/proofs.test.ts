@@ -19,8 +19,8 @@ import {
 import type { AuditDayRoot } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { type EventStore, NO_STREAM, projectorKey } from '@gantry/event-sourcing'
-import type { ReadModels, Stored, UserKeys } from '@gantry/read-models'
 import { administrator, type HostDependencies, hostService } from '@gantry/service-runtime/testing'
+import type { ReadModels, Stored, UserKeys } from '@gantry/stores'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { cheapIdentity, PASSWORD } from '../../testing/identity-host.ts'
 

@@ -1,7 +1,7 @@
 import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
 import { Backoff, sleep } from '@gantry/pacing'
-import type { Leases } from '@gantry/read-models'
+import type { Leases } from '@gantry/stores'
 import type { AuditPushes, PushedRange } from './auditpush.ts'
 import type { Destination } from './destination.ts'
 import type { PushMetrics } from './metrics.ts'
