@@ -22,7 +22,7 @@ const NEIGHBOURS = {
   'packages/tracing/package.json': manifest('@gantry/tracing', { exports: { './otlp': './src/otlp.ts' } }),
   'packages/tracing/src/otlp.ts': 'export const a = 1',
   'packages/stores/src/index.ts': 'export const a = 1',
-  'packages/read-models-mongo/src/index.ts': 'export const a = 1',
+  'packages/stores-mongo/src/index.ts': 'export const a = 1',
   'services/catalog/src/index.ts': 'export const a = 1',
   'services/media/src/index.ts': 'export const a = 1',
   'services/media/src/testing/index.ts': 'export const a = 1',
@@ -63,7 +63,7 @@ describe('import rules', () => {
       ],
       'only composition roots import adapters': [
         ['services/catalog/src/app.ts', importing('@gantry/embedded')],
-        ['packages/stores/src/port.ts', "export type { A } from '@gantry/read-models-mongo'"],
+        ['packages/stores/src/port.ts', "export type { A } from '@gantry/stores-mongo'"],
       ],
       'only tests import the launcher': [['services/media/src/bin.ts', importing('../../../bin/a.mjs')]],
       'packages import no service': [
@@ -152,7 +152,7 @@ describe('import rules', () => {
             [`services/catalog/src/vendor${index}.test.ts`, importing(vendor)],
           ]),
         ),
-        'packages/hosting/src/stores.ts': importing('@gantry/read-models-mongo'),
+        'packages/hosting/src/stores.ts': importing('@gantry/stores-mongo'),
         'packages/hosting/src/tracing.ts':
           "export type { A } from '@gantry/tracing/otlp'\nexport const otlp = () => import('@gantry/tracing/otlp')",
         'packages/service-runtime/src/zod.ts': importing('zod'),

@@ -1,3 +1,5 @@
+import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/stores'
+import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/stores/testing'
 import {
   checkReadModels,
   dropReadModels,
@@ -5,10 +7,8 @@ import {
   type MongoReadModelsOptions,
   mongoReadModels,
   mongoUserKeys,
-} from '@gantry/read-models-mongo'
-import { inspectDatabase, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
-import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/stores'
-import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/stores/testing'
+} from '@gantry/stores-mongo'
+import { inspectDatabase, pausedCheckpoints } from '@gantry/stores-mongo/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
 import { findMongo } from './src/find-mongo.ts'

@@ -11,15 +11,15 @@ import {
 } from '@gantry/embedded'
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
+import { type S3Settings, s3BlobStore, s3Location } from '@gantry/s3'
+import type { BlobStore, ReadModels, UserKeys } from '@gantry/stores'
 import {
   checkReadModels,
   dropReadModels as dropMongo,
   gridFsBlobStore,
   mongoReadModels,
   mongoUserKeys,
-} from '@gantry/read-models-mongo'
-import { type S3Settings, s3BlobStore, s3Location } from '@gantry/s3'
-import type { BlobStore, ReadModels, UserKeys } from '@gantry/stores'
+} from '@gantry/stores-mongo'
 import type { BackingStore, Open } from './backing-stores.ts'
 import { fileOf, SQLITE } from './files.ts'
 import type { StoreSettings } from './settings.ts'

@@ -12,7 +12,7 @@ export interface BlobDraft {
   discard(): Promise<void>
 }
 
-/** Bytes by key. Adapters: a folder (packages/embedded), GridFS (packages/read-models-mongo), S3 (packages/s3). */
+/** Bytes by key. Adapters: a folder (packages/embedded), GridFS (packages/stores-mongo), S3 (packages/s3). */
 export interface BlobStore {
   /** Stores a blob durably. Changes nothing when the key exists. */
   put(key: string, bytes: Uint8Array): Promise<void>

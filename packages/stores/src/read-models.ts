@@ -82,7 +82,7 @@ export interface CollectionGroup {
 /** A collection as its store names it. */
 export type CollectionName = Pick<CollectionDefinition<Document>, 'name' | 'version' | 'generation'>
 
-/** The store of read models of one service. Adapters: packages/embedded (SQLite), packages/read-models-mongo. */
+/** The store of read models of one service. Adapters: packages/embedded (SQLite), packages/stores-mongo. */
 export interface ReadModels extends Omit<ReadModelStore, 'discard'> {
   /**
    * The group of these collections, with the name under which its generations are stored. Afterwards `collection` and

@@ -10,7 +10,7 @@ export interface ErasedUser {
 
 /**
  * The keys that the personal data of users in the log are encrypted with. They are no read model: they cannot be computed
- * again, and no rebuild touches them. Adapters: packages/embedded (SQLite), packages/read-models-mongo.
+ * again, and no rebuild touches them. Adapters: packages/embedded (SQLite), packages/stores-mongo.
  * All calls can throw UserKeysUnavailable.
  */
 export interface UserKeys {

@@ -36,7 +36,7 @@ const OWNERS = {
   canonicalize: 'packages/audit',
   'ipaddr.js': 'services/notifier',
   jose: 'services/identity',
-  mongodb: 'packages/read-models-mongo',
+  mongodb: 'packages/stores-mongo',
   nats: 'packages/messaging-nats',
   'openapi-fetch': 'services/console',
   piscina: 'services/identity',
@@ -94,7 +94,7 @@ export const FILE_RULES: IForbiddenRuleType[] = [
     severity: 'error',
     from: { path: '^(?:packages|services)/([^/]+)/', pathNot: [...TESTS, ...COMPOSITION_ROOTS] },
     to: {
-      path: '^packages/(embedded|event-store-esdb|messaging-nats|read-models-mongo)/',
+      path: '^packages/(embedded|event-store-esdb|messaging-nats|stores-mongo)/',
       pathNot: '^packages/$1/',
     },
   },

@@ -1,4 +1,4 @@
-import { initiateReplicaSet } from '@gantry/read-models-mongo/testing'
+import { initiateReplicaSet } from '@gantry/stores-mongo/testing'
 import { containersRun, startContainer } from './container.ts'
 import type { Engine, Found } from './engine.ts'
 import { FERRETDB, ferretDb } from './ferretdb.ts'

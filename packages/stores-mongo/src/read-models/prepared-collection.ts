@@ -1,8 +1,8 @@
 import type { CollectionDefinition, Document } from '@gantry/stores'
 import type { Collection } from 'mongodb'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Server } from '../connection/server.ts'
 import { collectionName, prepare } from './prepare.ts'
-import type { Server } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** How often a process prepares its collections again: another process may have dropped them, or declare fewer fields. */

@@ -7,7 +7,7 @@ import {
   MongoRuntimeError,
   MongoServerError,
 } from 'mongodb'
-import { PIECE } from './server.ts'
+import { PIECE } from '../connection/server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 const DUPLICATE = 11_000

@@ -1,6 +1,6 @@
 import { type Collection, type CollectionDefinition, type Document, DocumentTooLarge } from '@gantry/stores'
 import { BSON } from 'mongodb'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { type Change, changeOf, makeChanges, pauseWatch } from './guarded-writes.ts'
 import { searchableIn } from './prepare.ts'
 import { PreparedCollection, type ServerAccess } from './prepared-collection.ts'

@@ -1,7 +1,7 @@
 import { type Checkpoints, type Lease, LeaseLost } from '@gantry/stores'
 import type { Collection } from 'mongodb'
+import type { Progress } from '../connection/progress.ts'
 import { isDuplicate } from './guarded-writes.ts'
-import type { Progress } from './progress.ts'
 
 export interface FencedCheckpoints extends Checkpoints {
   /** @throws LeaseLost when the lease has been given to another holder since */

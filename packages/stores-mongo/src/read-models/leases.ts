@@ -1,7 +1,7 @@
 import type { Lease, Leases } from '@gantry/stores'
 import type { Collection } from 'mongodb'
+import type { Progress } from '../connection/progress.ts'
 import { isDuplicate } from './guarded-writes.ts'
-import type { Progress } from './progress.ts'
 
 /**
  * Leases that do not depend on synchronized clocks. A process that wants the lease of another holder watches it, and takes

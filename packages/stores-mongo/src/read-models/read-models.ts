@@ -8,15 +8,15 @@ import {
   withGenerations,
 } from '@gantry/stores'
 import { type Db, MongoRuntimeError } from 'mongodb'
+import { connect } from '../connection/connection.ts'
+import { PROGRESS, type Progress } from '../connection/progress.ts'
+import { type BuildInfo, serverOf } from '../connection/server.ts'
+import type { MongoOptions } from '../connection/settings.ts'
 import { mongoCheckpoints } from './checkpoints.ts'
 import { mongoCollection, type OpenCollection } from './collection.ts'
-import { connect } from './connection.ts'
 import { changeOf, newest, PAUSED_MS, pauseWatch } from './guarded-writes.ts'
 import { mongoLeases } from './leases.ts'
 import { collectionName, type Definition } from './prepare.ts'
-import { PROGRESS, type Progress } from './progress.ts'
-import { type BuildInfo, serverOf } from './server.ts'
-import type { MongoOptions } from './settings.ts'
 
 export interface MongoReadModelsOptions extends MongoOptions {
   /**

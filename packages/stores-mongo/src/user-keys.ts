@@ -1,7 +1,7 @@
 import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/stores'
-import { connect } from './connection.ts'
-import { isDuplicate } from './guarded-writes.ts'
-import type { MongoOptions } from './settings.ts'
+import { connect } from './connection/connection.ts'
+import type { MongoOptions } from './connection/settings.ts'
+import { isDuplicate } from './read-models/guarded-writes.ts'
 
 /** A document has either a key or the time of its deletion. */
 interface StoredKey {

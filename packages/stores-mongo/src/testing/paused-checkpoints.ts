@@ -1,7 +1,7 @@
 import type { Checkpoints } from '@gantry/stores'
-import { mongoCheckpoints } from '../checkpoints.ts'
-import { PROGRESS, type Progress } from '../progress.ts'
-import { type MongoOptions, openClient } from '../settings.ts'
+import { PROGRESS, type Progress } from '../connection/progress.ts'
+import { type MongoOptions, openClient } from '../connection/settings.ts'
+import { mongoCheckpoints } from '../read-models/checkpoints.ts'
 
 /** Checkpoints of a process that is paused before each write, until `meanwhile` has resolved. */
 export function pausedCheckpoints(

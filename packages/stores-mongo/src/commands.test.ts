@@ -3,7 +3,7 @@ import type { Document } from 'mongodb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { gridFsBlobStore } from './blobs.ts'
 import { type CommandHandler, fakeServer, HELLO } from './fixtures/fake-server.ts'
-import { mongoReadModels } from './read-models.ts'
+import { mongoReadModels } from './read-models/read-models.ts'
 
 interface Book {
   id: string

@@ -1,7 +1,7 @@
 import type { Collection, Filter, FindCursor } from 'mongodb'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../connection/connection.ts'
+import { PIECE, type Server } from '../connection/server.ts'
 import { writeInPieces } from './guarded-writes.ts'
-import { PIECE, type Server } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 type Documents = Collection<StoredDocument>

@@ -1,9 +1,9 @@
 import { ReadModelsUnavailable } from '@gantry/stores'
 import type { Document } from 'mongodb'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fakeServer, HELLO } from '../fixtures/fake-server.ts'
+import { mongoReadModels } from '../read-models/read-models.ts'
 import { checkReadModels } from './check.ts'
-import { fakeServer, HELLO } from './fixtures/fake-server.ts'
-import { mongoReadModels } from './read-models.ts'
 import { MongoRefused } from './settings.ts'
 
 let server: Awaited<ReturnType<typeof fakeServer>> | undefined

@@ -1,10 +1,10 @@
 import { finished } from 'node:stream/promises'
 import type { BlobDraft, BlobStore } from '@gantry/stores'
 import { Binary, type Collection, type Db, GridFSBucket, ObjectId } from 'mongodb'
-import { type Connection, connect } from './connection.ts'
-import { isDuplicate } from './guarded-writes.ts'
-import { makeIndexes } from './indexes.ts'
-import type { MongoOptions } from './settings.ts'
+import { type Connection, connect } from './connection/connection.ts'
+import { makeIndexes } from './connection/indexes.ts'
+import type { MongoOptions } from './connection/settings.ts'
+import { isDuplicate } from './read-models/guarded-writes.ts'
 
 export interface GridFsBlobStoreOptions extends MongoOptions {
   /** Prefix of the names of the collections. Default: blobs. */

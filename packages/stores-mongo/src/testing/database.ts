@@ -1,4 +1,4 @@
-import { type MongoOptions, openClient } from '../settings.ts'
+import { type MongoOptions, openClient } from '../connection/settings.ts'
 
 /** Accesses the database of a URL without the adapter. */
 export function inspectDatabase(options: MongoOptions) {

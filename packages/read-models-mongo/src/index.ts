@@ -1,6 +1,0 @@
-export { type GridFsBlobStoreOptions, gridFsBlobStore } from './blobs.ts'
-export { checkReadModels } from './check.ts'
-export { dropReadModels } from './drop.ts'
-export { type MongoReadModelsOptions, mongoReadModels } from './read-models.ts'
-export { type MongoOptions, MongoRefused } from './settings.ts'
-export { mongoUserKeys } from './user-keys.ts'
