@@ -15,7 +15,7 @@ import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { RateLimits } from './rate-limits.ts'
+import type { RateLimits } from './rates/rate-limits.ts'
 
 interface Credential {
   /** The value of the header. */

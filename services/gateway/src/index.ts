@@ -1,6 +1,6 @@
 export { type Gateway, type GatewayDependencies, gateway } from './app.ts'
 export { type ForwardingOptions, forwarding, type Upstream } from './forwarding.ts'
-export { type RateCounts, rateCounts } from './rate-counts.ts'
+export { type RateCounts, rateCounts } from './rates/rate-counts.ts'
 export {
   type GatewaySettings,
   gatewayProcessSettings,

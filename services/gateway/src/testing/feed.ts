@@ -4,8 +4,8 @@ import type { Bus, Json, Message } from '@gantry/messaging'
 import { answerProblem } from '@gantry/service-runtime'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
-import { type EventStreamOptions, eventStream } from '../event-stream.ts'
-import { replaySlots } from '../replay-slots.ts'
+import { type EventStreamOptions, eventStream } from '../feed/event-stream.ts'
+import { replaySlots } from '../feed/replay-slots.ts'
 import { grace } from './edge-host.ts'
 
 /** The identity of the log of messages. */

@@ -5,8 +5,8 @@ import type { PublicEvent } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
 import type { Bus, Message } from '@gantry/messaging'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { eventMessage, LOG, readFeed, serveFeed } from '../testing/feed.ts'
 import { feedReader, parsePosition } from './feed-position.ts'
-import { eventMessage, LOG, readFeed, serveFeed } from './testing/feed.ts'
 
 const message = (source: PublicEvent['source'], position: number, part = 1) =>
   eventMessage(position, { source, data: { part } }, part)

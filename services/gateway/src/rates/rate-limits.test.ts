@@ -1,6 +1,6 @@
 import { listApis, login } from '@gantry/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { bearer, type EdgeHost, type EdgeOptions, hostEdge } from './testing/edge-host.ts'
+import { bearer, type EdgeHost, type EdgeOptions, hostEdge } from '../testing/edge-host.ts'
 
 const hosts: EdgeHost[] = []
 const host = async (settings: Record<string, string>, options: EdgeOptions = {}) => {

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../html.ts'
 
 /** The keywords of JSON Schema that the view shows. */
 interface Schema {

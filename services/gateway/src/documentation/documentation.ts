@@ -3,7 +3,7 @@ import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { asyncApiDocument, openApiDocument } from '@gantry/contracts'
 import type { FastifyInstance } from 'fastify'
-import packageJson from '../package.json' with { type: 'json' }
+import packageJson from '../../package.json' with { type: 'json' }
 import { eventDocumentation } from './event-documentation.ts'
 
 /** The page may load from this origin only. Swagger UI uses inline styles and images in data URLs. */

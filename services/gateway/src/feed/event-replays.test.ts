@@ -7,8 +7,8 @@ import { type Bus, BusUnavailable } from '@gantry/messaging'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { eventMessage, eventMessages, readingThrough, serveFeed } from '../testing/feed.ts'
 import { replaySlots } from './replay-slots.ts'
-import { eventMessage, eventMessages, readingThrough, serveFeed } from './testing/feed.ts'
 
 /** More than the tail keeps, so that a reader from the first event has to replay. */
 const PAST = 600

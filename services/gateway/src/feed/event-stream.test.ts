@@ -6,8 +6,8 @@ import { sqliteBus } from '@gantry/embedded'
 import type { Bus, Json } from '@gantry/messaging'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
-import { eventMessage, eventMessages, LOG, readFeed, readingThrough, serveFeed } from './testing/feed.ts'
+import { bearer, type EdgeHost, grace, hostEdge } from '../testing/edge-host.ts'
+import { eventMessage, eventMessages, LOG, readFeed, readingThrough, serveFeed } from '../testing/feed.ts'
 
 let host: EdgeHost
 let url: string
