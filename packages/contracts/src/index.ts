@@ -1,4 +1,66 @@
-export { OPERATIONS } from './all-operations.ts'
+export { OPERATIONS } from './documents/all-operations.ts'
+export { asyncApiDocument } from './documents/asyncapi.ts'
+export { openApiDocument } from './documents/openapi.ts'
+export { Ready } from './documents/openapi-service.ts'
+export {
+  auditedAction,
+  type Change,
+  type ChangeAction,
+  type ComposedEventType,
+  type SealedFields,
+} from './events/changes.ts'
+export {
+  CLOUDEVENTS_BATCH,
+  CLOUDEVENTS_JSON,
+  type CloudEventContent,
+  EmittedCloudEvent,
+  toCloudEvent,
+} from './events/cloud-events.ts'
+export {
+  eventSchema,
+  eventSchemas,
+  getEventSchema,
+  jsonSchemaOf,
+  listEventSchemas,
+  SCHEMA_MEDIA_TYPE,
+} from './events/event-schemas.ts'
+export {
+  CloudEvent,
+  EVENT_MEDIA_TYPES,
+  type EventMediaType,
+  EventPage,
+  publishEvent,
+  StreamedEvent,
+  streamEvents,
+} from './events/events.ts'
+export {
+  EVENT_TYPES,
+  type EventType,
+  isEventType,
+  isPublicEventType,
+  mayReadEvent,
+  PLATFORM_EVENTS,
+  type PlatformEventType,
+  PUBLIC_EVENTS,
+  PublicEvent,
+  type PublicEventData,
+  type PublicEventType,
+  readScopesOf,
+} from './events/public-events.ts'
+export { CHANGED_STREAMS } from './events/resource-types.ts'
+export { STREAM_CATEGORIES } from './events/stream-categories.ts'
+export {
+  DeploymentReport,
+  EVENT_SERVICES,
+  MAX_NAMED_USERS,
+  Resealed,
+  ResealRequest,
+  serviceOf,
+  subjects,
+  UserName,
+  UserNames,
+  UserStanding,
+} from './events/subjects.ts'
 export {
   type ApiFacets,
   ApiInput,
@@ -16,40 +78,8 @@ export {
   restoreApi,
   undeployApi,
   updateApi,
-} from './apis.ts'
-export { asyncApiDocument } from './asyncapi.ts'
-export { type AuditDayRoot, listAuditProofs } from './audit.ts'
-export {
-  auditedAction,
-  type Change,
-  type ChangeAction,
-  type ComposedEventType,
-  type SealedFields,
-} from './changes.ts'
-export {
-  CLOUDEVENTS_BATCH,
-  CLOUDEVENTS_JSON,
-  type CloudEventContent,
-  EmittedCloudEvent,
-  toCloudEvent,
-} from './cloud-events.ts'
-export {
-  eventSchema,
-  eventSchemas,
-  getEventSchema,
-  jsonSchemaOf,
-  listEventSchemas,
-  SCHEMA_MEDIA_TYPE,
-} from './event-schemas.ts'
-export {
-  CloudEvent,
-  EVENT_MEDIA_TYPES,
-  type EventMediaType,
-  EventPage,
-  publishEvent,
-  StreamedEvent,
-  streamEvents,
-} from './events.ts'
+} from './operations/apis.ts'
+export { type AuditDayRoot, listAuditProofs } from './operations/audit.ts'
 export {
   getApiHistory,
   getVersionHistory,
@@ -57,7 +87,7 @@ export {
   type HistoryEntry,
   type PatchOperation,
   type Who,
-} from './history.ts'
+} from './operations/history.ts'
 export {
   AccessTokenInput,
   AccessTokenRecord,
@@ -86,10 +116,8 @@ export {
   UserUpdate,
   unlockUser,
   updateUser,
-} from './identity.ts'
-export { deleteImage, downloadImage, IMAGE_TYPES, ImageRecord, uploadImage } from './images.ts'
-export { openApiDocument } from './openapi.ts'
-export { Ready } from './openapi-service.ts'
+} from './operations/identity.ts'
+export { deleteImage, downloadImage, IMAGE_TYPES, ImageRecord, uploadImage } from './operations/images.ts'
 export {
   bodyLimitOf,
   type Method,
@@ -99,41 +127,20 @@ export {
   type Parsed,
   type ResponseBody,
   type ServiceName,
-} from './operation.ts'
-export { isDeeperThan, MAX_DEPTH, readableData, type SortBy, utcTime } from './primitives.ts'
-export { Principal } from './principal.ts'
-export { invalidField, isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
+} from './operations/operation.ts'
+export { isDeeperThan, MAX_DEPTH, readableData, type SortBy, utcTime } from './operations/primitives.ts'
+export { Principal } from './operations/principal.ts'
 export {
-  EVENT_TYPES,
-  type EventType,
-  isEventType,
-  isPublicEventType,
-  mayReadEvent,
-  PLATFORM_EVENTS,
-  type PlatformEventType,
-  PUBLIC_EVENTS,
-  PublicEvent,
-  type PublicEventData,
-  type PublicEventType,
-  readScopesOf,
-} from './public-events.ts'
-export { cancelRebuild, listReadModels, ReadModelState, rebuildReadModel } from './read-models.ts'
-export { CHANGED_STREAMS } from './resource-types.ts'
-export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
-export { listSigningKeys, type SigningKeyRecord } from './signing-keys.ts'
-export { STREAM_CATEGORIES } from './stream-categories.ts'
-export {
-  DeploymentReport,
-  EVENT_SERVICES,
-  MAX_NAMED_USERS,
-  Resealed,
-  ResealRequest,
-  serviceOf,
-  subjects,
-  UserName,
-  UserNames,
-  UserStanding,
-} from './subjects.ts'
+  invalidField,
+  isProblemCode,
+  PROBLEMS,
+  Problem,
+  type ProblemCode,
+  Refusal,
+} from './operations/problems.ts'
+export { cancelRebuild, listReadModels, ReadModelState, rebuildReadModel } from './operations/read-models.ts'
+export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './operations/scopes.ts'
+export { listSigningKeys, type SigningKeyRecord } from './operations/signing-keys.ts'
 export {
   type BackingStoreState,
   getSystem,
@@ -141,8 +148,8 @@ export {
   ProcessState,
   ServiceState,
   type System,
-} from './system.ts'
-export { normalUsername } from './username.ts'
+} from './operations/system.ts'
+export { normalUsername } from './operations/username.ts'
 export {
   createVersion,
   deleteVersion,
@@ -151,7 +158,7 @@ export {
   updateVersion,
   VersionInput,
   VersionRecord,
-} from './versions.ts'
+} from './operations/versions.ts'
 export {
   Attempt,
   cancelDelivery,
@@ -184,4 +191,4 @@ export {
   WebhookInput,
   WebhookRecord,
   WebhookUpdate,
-} from './webhooks.ts'
+} from './operations/webhooks.ts'

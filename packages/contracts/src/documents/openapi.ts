@@ -5,11 +5,11 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from 'zod-openapi'
+import { bodyLimitOf, type Operation, type OperationResponse } from '../operations/operation.ts'
+import { PROBLEMS, Problem, type ProblemCode } from '../operations/problems.ts'
 import { OPERATIONS, TAGS } from './all-operations.ts'
 import { problemExample, problemsOf } from './openapi-problems.ts'
 import { SERVICE_PATHS } from './openapi-service.ts'
-import { bodyLimitOf, type Operation, type OperationResponse } from './operation.ts'
-import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
 
 const DESCRIPTION = `Management of API definitions, their images, versions and deployments, of access tokens and webhooks.
 

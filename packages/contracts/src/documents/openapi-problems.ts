@@ -1,5 +1,5 @@
-import type { Operation } from './operation.ts'
-import { PROBLEMS, type Problem, type ProblemCode } from './problems.ts'
+import type { Operation } from '../operations/operation.ts'
+import { PROBLEMS, type Problem, type ProblemCode } from '../operations/problems.ts'
 
 /** All problems of an operation: its own, and those that follow from its method, scope and input. */
 export function problemsOf(operation: Operation): ProblemCode[] {

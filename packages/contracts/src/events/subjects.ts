@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { UserStatus } from './identity.ts'
-import { Role } from './scopes.ts'
+import { UserStatus } from '../operations/identity.ts'
+import { Role } from '../operations/scopes.ts'
 
 /** Subjects on the bus. */
 export const subjects = {

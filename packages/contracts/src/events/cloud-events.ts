@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Timestamp } from '../operations/primitives.ts'
 import { schemaPath } from './event-schemas.ts'
-import { Timestamp } from './primitives.ts'
 import { isPublicEventType, type PublicEvent, versionsOf } from './public-events.ts'
 
 export const CLOUDEVENTS_JSON = 'application/cloudevents+json'

@@ -2,8 +2,8 @@ import specs from '@asyncapi/specs'
 import { Ajv, type Options } from 'ajv'
 import formats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
+import { PUBLIC_EVENTS } from '../events/public-events.ts'
 import { asyncApiDocument } from './asyncapi.ts'
-import { PUBLIC_EVENTS } from './public-events.ts'
 
 interface Message {
   name: string

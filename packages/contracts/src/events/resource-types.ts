@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { ApiSnapshot } from './apis.ts'
-import { AccessTokenRecord } from './identity.ts'
-import { Timestamp } from './primitives.ts'
+import { ApiSnapshot } from '../operations/apis.ts'
+import { AccessTokenRecord } from '../operations/identity.ts'
+import { Timestamp } from '../operations/primitives.ts'
+import { ReadModelSnapshot } from '../operations/read-models.ts'
+import { VersionRecord } from '../operations/versions.ts'
 import {
   ApiImage,
   DeliverySnapshot,
@@ -11,8 +13,6 @@ import {
   UserSnapshot,
   WebhookSnapshot,
 } from './public-events.ts'
-import { ReadModelSnapshot } from './read-models.ts'
-import { VersionRecord } from './versions.ts'
 
 interface ResourceKind {
   /** The resource as readers of the audit log see it. Never with secrets or their hashes. */

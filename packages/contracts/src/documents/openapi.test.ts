@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bodyLimitOf, createApi, logout, OPERATIONS, openApiDocument, PROBLEMS } from './index.ts'
+import { bodyLimitOf, createApi, logout, OPERATIONS, openApiDocument, PROBLEMS } from '../index.ts'
 
 /** Names of fields that are secrets in every schema. */
 const SECRETS = new Set(['token', 'secret', 'password'])

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { ApiSnapshot, apiExample, Job } from './apis.ts'
-import { UserRecord, userExample } from './identity.ts'
-import { ImageRecord } from './images.ts'
-import { Timestamp } from './primitives.ts'
-import type { Scope } from './scopes.ts'
-import { VersionRecord } from './versions.ts'
-import { DeliveryRecord, RecordedWebhook, RecoveryRecord } from './webhooks.ts'
+import { ApiSnapshot, apiExample, Job } from '../operations/apis.ts'
+import { UserRecord, userExample } from '../operations/identity.ts'
+import { ImageRecord } from '../operations/images.ts'
+import { Timestamp } from '../operations/primitives.ts'
+import type { Scope } from '../operations/scopes.ts'
+import { VersionRecord } from '../operations/versions.ts'
+import { DeliveryRecord, RecordedWebhook, RecoveryRecord } from '../operations/webhooks.ts'
 
 const TIMESTAMP = '2026-11-21T09:30:00.000Z'
 const version = {

@@ -1,8 +1,12 @@
 import type { z } from 'zod'
-import { type AsyncApiSchemas, asyncApiSchemas } from './asyncapi-schemas.ts'
-import { CLOUDEVENTS_BATCH, CLOUDEVENTS_JSON, EmittedCloudEvent, toCloudEvent } from './cloud-events.ts'
-import { jsonSchemaOf } from './event-schemas.ts'
-import { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
+import {
+  CLOUDEVENTS_BATCH,
+  CLOUDEVENTS_JSON,
+  EmittedCloudEvent,
+  toCloudEvent,
+} from '../events/cloud-events.ts'
+import { jsonSchemaOf } from '../events/event-schemas.ts'
+import { CloudEvent, publishEvent, StreamedEvent, streamEvents } from '../events/events.ts'
 import {
   EVENT_TYPES,
   PUBLIC_EVENTS,
@@ -10,8 +14,9 @@ import {
   type PublicEventType,
   readScopesOf,
   versionsOf,
-} from './public-events.ts'
-import { DeploymentReport, EVENT_SERVICES, subjects } from './subjects.ts'
+} from '../events/public-events.ts'
+import { DeploymentReport, EVENT_SERVICES, subjects } from '../events/subjects.ts'
+import { type AsyncApiSchemas, asyncApiSchemas } from './asyncapi-schemas.ts'
 
 const DESCRIPTION = `The events of Gantry, for programs that receive them: over HTTP, as webhooks and on NATS.
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { operation } from '../operations/operation.ts'
+import { FreeForm, integer, listOf, Timestamp, text, Uuid, writtenTime } from '../operations/primitives.ts'
 import { CLOUDEVENTS_BATCH, CLOUDEVENTS_JSON, EmittedCloudEvent } from './cloud-events.ts'
-import { operation } from './operation.ts'
-import { FreeForm, integer, listOf, Timestamp, text, Uuid, writtenTime } from './primitives.ts'
 import { PLATFORM_EVENTS, PUBLIC_EVENTS, PublicEvent } from './public-events.ts'
 
 const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS) as [

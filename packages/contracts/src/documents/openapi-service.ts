@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
-import { Timestamp } from './primitives.ts'
-import { Problem } from './problems.ts'
+import { Timestamp } from '../operations/primitives.ts'
+import { Problem } from '../operations/problems.ts'
 
 const json = (schema: z.ZodType, example?: unknown) => ({
   'application/json': { schema, ...(example !== undefined && { example }) },

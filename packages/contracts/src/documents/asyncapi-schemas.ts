@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { jsonSchemaOf } from './event-schemas.ts'
+import { jsonSchemaOf } from '../events/event-schemas.ts'
 
 type Json = Record<string, unknown>
 

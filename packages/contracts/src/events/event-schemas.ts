@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { operation } from './operation.ts'
-import { text } from './primitives.ts'
+import { operation } from '../operations/operation.ts'
+import { text } from '../operations/primitives.ts'
+import { Scope } from '../operations/scopes.ts'
 import { isPublicEventType, PUBLIC_EVENTS, type PublicEventType, versionsOf } from './public-events.ts'
-import { Scope } from './scopes.ts'
 
 export const SCHEMA_MEDIA_TYPE = 'application/schema+json'
 
