@@ -39,8 +39,6 @@ test.each<[string, RegExp, [file: string, content?: string]]>([
   ['with a manifest that is not JSON', /gantry\.json .*damaged/, ['gantry.json', '{']],
   ['without its log', /events\.db .*missing/, ['events.db']],
   ['without its key', /encryption\.key .*missing/, ['encryption.key']],
-  ['with another key', /ENCRYPTION_KEY lacks key 0/, ['encryption.key', KEY]],
-  ['with keys without the one in use', /ENCRYPTION_KEY lacks key 0/, ['encryption.key', `1:${KEY}`]],
   [
     'with two keys of one id',
     /encryption\.key is no valid ENCRYPTION_KEY: has two keys with the id 1/,

@@ -66,7 +66,7 @@ test('after a rotation of ENCRYPTION_KEY all secrets are used without the old ke
   expect(await reseal()).toEqual({ code: 1, output: expect.stringMatching(/no identity service answers/) })
   expect(await runServiceProcess({ DATA_DIR: folder, PORT: '0', ENCRYPTION_KEY: `0:${OLD}` })).toEqual({
     code: 1,
-    output: expect.stringContaining('ENCRYPTION_KEY lacks key 1'),
+    output: expect.stringContaining('ENCRYPTION_KEY: lacks key 1'),
   })
   expect(contents()).toEqual(before)
 })

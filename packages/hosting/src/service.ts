@@ -7,17 +7,18 @@ import {
   ANONYMOUS,
   type Dependencies,
   derivedPrincipalKey,
+  ownMetadata,
   type PassedPrincipals,
   type Purpose,
   passedPrincipals,
   readModelMetrics,
   type Service,
   SettingsRefused,
+  useEncryptionKeys,
   watchedLeases,
 } from '@gantry/service-runtime'
 import type { z } from 'zod'
 import { type MessageStorage, openBus } from './bus.ts'
-import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'
 import { watchedDisk } from './files.ts'
 import { internalRequests } from './internal-requests.ts'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
@@ -83,10 +84,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       userKeys,
       now,
       newId: randomUUID,
-      encryptionKeys: {
-        ...encryptionKeys,
-        retireOthers: () => retireEncryptionKeys(eventStore, encryptionKeys, { service: name, now }),
-      },
+      encryptionKeys,
       process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics },
     },
     own,
@@ -113,8 +111,8 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       if (principals) others.routes(scope, principals.vouched)
     },
     async start() {
-      const about = { service: name, now }
-      await succeeding(() => checkEncryptionKeys(eventStore, encryptionKeys, about), log)
+      const metadata = ownMetadata({ now, newId: randomUUID }, name)
+      await succeeding(() => useEncryptionKeys(eventStore, encryptionKeys, metadata), log)
       unwatch = Object.values(services).flatMap(service => service?.watch() ?? [])
       await service.start()
       while (service.waitingFor() !== undefined) await setTimeout(POLL_MS)

@@ -62,12 +62,12 @@ export {
   missingKeys,
   parseEncryptionKeys,
   plainKey,
-  type RecordedKeys,
   type Sealer,
   seal,
   sealer,
   unseal,
 } from './secrets/encryption-keys.ts'
+export { requireEncryptionKeys, retireEncryptionKeys, useEncryptionKeys } from './secrets/keys-in-use.ts'
 export { formatSecret, parseSecret, signedHeaders } from './secrets/standard-webhooks.ts'
 export { type Instrumented, instrumented } from './service/append-watch.ts'
 export { foreignEvents, logErrorCounter, readModelMetrics } from './service/event-metrics.ts'

@@ -102,7 +102,7 @@ export function identityService(
   const audit = auditor(instrumented(asStored), metadata)
   const rings = { 'signing keys of logins': keys, 'signing keys of audit proofs': audit.ring }
   const reseal = resealing({ rings, ciphers, userKeys: asStored.userKeys, encryptionKeys, metadata })
-  const retire = retiring(asStored.encryptionKeys)
+  const retire = retiring(asStored)
   const rotations = { login: rotation, audit: audit.rotation }
   const shown = { namesOf: namesFrom(views.users, user, log), personalOf: personalFields(ciphers) }
   const exports = auditExports(inClearText, settings, { ...shown, pseudonyms: ciphers.pseudonyms, audit })

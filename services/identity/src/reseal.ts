@@ -1,10 +1,12 @@
 import { Refusal, type Resealed, ResealRequest } from '@gantry/contracts'
 import { type CommandMetadata, StreamQuarantined } from '@gantry/event-sourcing'
 import {
+  type Dependencies,
   EncryptionKeyMissing,
   type EncryptionKeys,
   firstInUse,
-  type RecordedKeys,
+  ownMetadata,
+  retireEncryptionKeys,
 } from '@gantry/service-runtime'
 import type { UserKeys } from '@gantry/stores'
 import { z } from 'zod'
@@ -57,10 +59,12 @@ export function resealing({ rings, ciphers, userKeys, encryptionKeys, metadata }
 const RetireRequest = z.object({ fingerprint: z.string() })
 
 /** Records at the request of an operator that only the first key of ENCRYPTION_KEY is in use. */
-export const retiring = (encryptionKeys: RecordedKeys) => async (request: unknown) => {
+export const retiring = (dependencies: Dependencies) => async (request: unknown) => {
+  const { eventStore, encryptionKeys } = dependencies
   if (RetireRequest.parse(request).fingerprint !== firstInUse(encryptionKeys).fingerprint)
     throw new Refusal('write-conflict', {
       detail: 'the first key of ENCRYPTION_KEY differs between replicas',
     })
-  return { retired: await encryptionKeys.retireOthers() }
+  const metadata = ownMetadata(dependencies, 'identity')
+  return { retired: await retireEncryptionKeys(eventStore, encryptionKeys, metadata) }
 }

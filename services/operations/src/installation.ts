@@ -8,7 +8,7 @@ import { openStores } from '@gantry/hosting/stores'
 import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
-import { processLog, readSettings, type Service } from '@gantry/service-runtime'
+import { processLog, readSettings, requireEncryptionKeys, type Service } from '@gantry/service-runtime'
 import {
   compose,
   type DataFolder,
@@ -77,7 +77,7 @@ export async function onInstallation<Result>(
   } finally {
     await bus.close()
   }
-  return closing(stoppedInstallation(settings, folder), onStores)
+  return closing(await stoppedInstallation(settings, folder), onStores)
 }
 
 /**
@@ -111,13 +111,20 @@ const projectorsOf = (
   waitingFor: () => services.map(service => service.waitingFor()).find(what => what !== undefined),
 })
 
-/** An installation on a data folder that no process uses. */
-function stoppedInstallation(settings: Settings, folder: DataFolder): Installation {
+/** An installation on a data folder that no process uses. @throws SettingsRefused when a key is missing */
+async function stoppedInstallation(settings: Settings, folder: DataFolder): Promise<Installation> {
   const log = processLog({ level: settings.LOG_LEVEL })
   const composed = compose(folder, { settings, log, metrics: new Registry(), disk: watchDisk() })
+  const { readModels, eventStore } = composed.dependencies
+  try {
+    await requireEncryptionKeys(eventStore, folder.encryptionKeys)
+  } catch (error) {
+    await composed.close()
+    throw error
+  }
   return {
-    readModels: composed.dependencies.readModels,
-    eventStore: composed.dependencies.eventStore,
+    readModels,
+    eventStore,
     ...projectorsOf(composed.services),
     isRunElsewhere: false,
     close: composed.close,
@@ -141,10 +148,7 @@ async function servicesInstallation(
     bus,
     now: () => new Date(),
     newId: randomUUID,
-    encryptionKeys: {
-      ...settings.ENCRYPTION_KEY,
-      retireOthers: () => Promise.reject(new Error('only a running service records which keys are in use')),
-    },
+    encryptionKeys: settings.ENCRYPTION_KEY,
     process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry() },
   }
   const blobs = stores.blobs(settings)

@@ -15,7 +15,7 @@ import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import { readModelMetrics, watchedLeases } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
-import { type DataFolder, retireKeys } from './data-folder.ts'
+import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
 /** The library that reads the files of the embedded stores. */
@@ -68,7 +68,7 @@ export function compose(
     userKeys,
     now: () => new Date(),
     newId: randomUUID,
-    encryptionKeys: { ...folder.encryptionKeys, retireOthers: async () => retireKeys(folder) },
+    encryptionKeys: folder.encryptionKeys,
     // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
     process: { holder: 'standalone', log, metrics },
   }

@@ -15,13 +15,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DataFolderRefused, isFull, makeFolder } from '@gantry/embedded'
-import {
-  type EncryptionKeys,
-  firstInUse,
-  missingKeys,
-  parseEncryptionKeys,
-  plainKey,
-} from '@gantry/service-runtime'
+import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '@gantry/service-runtime'
 import { z } from 'zod'
 
 /** The settings that say where the data of the standalone process are, and their keys. */
@@ -62,15 +56,10 @@ export const RESTORING = '.restoring'
 const OWNER_FOLDER = 0o700
 const OWNER_FILE = 0o600
 const OTHERS = 0o077
-const Format = z.object({ format: z.number() })
-const Manifest = Format.extend({
-  /** The keys that secrets of the folder are sealed with. */
-  keysInUse: z.array(z.object({ id: z.string(), fingerprint: z.string() })),
-})
-type Manifest = z.infer<typeof Manifest>
+const Manifest = z.object({ format: z.number() })
 
 /**
- * Creates the data folder, or checks an existing one: its format, its keys, and that its log is not missing.
+ * Creates the data folder, or checks an existing one: its format, and that neither its log nor its key is missing.
  * A folder that is refused is not changed, except for its permissions.
  * @throws DataFolderRefused with a message for the operator
  */
@@ -89,50 +78,23 @@ export function openDataFolder(settings: DataSettings): DataFolder {
     images: join(path, ENTRIES.images),
   }
   const manifestFile = join(path, ENTRIES.manifest)
-  const manifest = existsSync(manifestFile) ? readManifest(manifestFile) : undefined
-  if (manifest && !existsSync(files.events)) {
+  const isComplete = existsSync(manifestFile)
+  if (isComplete) requireFormat(manifestFile)
+  if (isComplete && !existsSync(files.events)) {
     throw new DataFolderRefused(
       files.events,
       'is missing: it contains all data; restore it or start with an empty folder',
     )
   }
-  const encryptionKeys = settings.ENCRYPTION_KEY ?? keysOf(join(path, ENTRIES.key), manifest !== undefined)
-  const [missing] = manifest ? missingKeys(encryptionKeys, manifest.keysInUse) : []
-  if (missing)
-    throw new DataFolderRefused(
-      path,
-      `ENCRYPTION_KEY lacks key ${missing.id}, which secrets of this folder are encrypted with`,
-    )
+  const encryptionKeys = settings.ENCRYPTION_KEY ?? keysOf(join(path, ENTRIES.key), isComplete)
   return { ...files, encryptionKeys }
 }
 
-/**
- * Writes the manifest of a complete folder, with the key that seals from now on. From then on a missing log, and a start
- * without this key, are refused.
- */
-export function sealDataFolder({ path, encryptionKeys }: DataFolder): void {
+/** Writes the manifest of a complete folder. From then on a missing log, and a missing key, are refused. */
+export function sealDataFolder({ path }: DataFolder): void {
   const file = join(path, ENTRIES.manifest)
-  const first = firstInUse(encryptionKeys)
-  const { format, keysInUse } = existsSync(file) ? readManifest(file) : { format: FORMAT, keysInUse: [] }
-  if (keysInUse.some(({ fingerprint }) => fingerprint === first.fingerprint)) return
-  writeManifest(file, { format, keysInUse: [...keysInUse, first] })
-}
-
-/**
- * Records that no secret of the folder is sealed with any key but the first one, which must be true.
- * @returns ids of the keys that are no longer in use
- */
-export function retireKeys({ path, encryptionKeys }: DataFolder): string[] {
-  const file = join(path, ENTRIES.manifest)
-  const manifest = readManifest(file)
-  const first = firstInUse(encryptionKeys)
-  const retired = manifest.keysInUse.filter(({ fingerprint }) => fingerprint !== first.fingerprint)
-  if (retired.length > 0) writeManifest(file, { ...manifest, keysInUse: [first] })
-  return retired.map(({ id }) => id)
-}
-
-function writeManifest(file: string, manifest: Manifest): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true })
+  if (existsSync(file)) return
+  writeFileSync(`${file}.new`, `${JSON.stringify({ format: FORMAT })}\n`, { flush: true })
   renameSync(`${file}.new`, file)
 }
 
@@ -177,24 +139,21 @@ function chmodIfOwned(path: string, mode: number): void {
   }
 }
 
-function readManifest(file: string): Manifest {
+function requireFormat(file: string): void {
   let content: unknown
   try {
     content = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
     throw new DataFolderRefused(file, 'is damaged: it is not JSON')
   }
-  // A newer format may lack all other members.
-  const format = Format.safeParse(content).data?.format ?? FORMAT
-  if (format > FORMAT) {
+  const { data } = Manifest.safeParse(content)
+  if (!data) throw new DataFolderRefused(file, 'is damaged: it lacks its format')
+  if (data.format > FORMAT) {
     throw new DataFolderRefused(
       file,
-      `was made by a newer Gantry (format ${format}, this one knows ${FORMAT})`,
+      `was made by a newer Gantry (format ${data.format}, this one knows ${FORMAT})`,
     )
   }
-  const parsed = Manifest.safeParse(content)
-  if (!parsed.success) throw new DataFolderRefused(file, 'is damaged: it lacks its format or its keys')
-  return parsed.data
 }
 
 function keysOf(file: string, mustExist: boolean): EncryptionKeys {

@@ -3,7 +3,7 @@ import { Refusal } from '@gantry/contracts'
 import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway, systemFrom, systemRoute } from '@gantry/gateway'
 import type { ProcessContext, ProcessParts } from '@gantry/hosting'
-import type { Admit, Service } from '@gantry/service-runtime'
+import { type Admit, ownMetadata, type Service, useEncryptionKeys } from '@gantry/service-runtime'
 import { answerBackups } from './backing-up.ts'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -34,7 +34,7 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
   const { folder, composed } = openedOn(context, disk)
   const shown = terminal(settings, folder.path, onReady)
   const { services, identity, dependencies } = composed
-  const { bus, readModels } = dependencies
+  const { bus, readModels, eventStore } = dependencies
   const edge = gateway({ ...dependencies, ...dependencies.process }, settings)
   const waitingFor = () => composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
   const admit: Admit = (request, reply, operation) => {
@@ -62,6 +62,7 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
       for (const service of services) await service.routes(scope, admit)
     },
     async start() {
+      await useEncryptionKeys(eventStore, folder.encryptionKeys, ownMetadata(dependencies, 'standalone'))
       onDisk(folder.path, disk, () => sealDataFolder(folder))
       await Promise.all([...services, edge].map(part => part.start()))
       for (;;) {

@@ -23,7 +23,7 @@ const dependencies = {
   bus: sqliteBus({ path: join(FOLDER, 'messages.db') }),
   now: () => new Date(),
   newId: randomUUID,
-  encryptionKeys: { ...plainKey(Buffer.alloc(32, 7)), retireOthers: async () => [] },
+  encryptionKeys: plainKey(Buffer.alloc(32, 7)),
   process: { holder: 'bench', log, metrics },
 }
 const identity = identityService(dependencies, identitySettings.parse({}))

@@ -26,7 +26,7 @@ const service = catalogService(
     bus,
     now: () => new Date(),
     newId: () => crypto.randomUUID(),
-    encryptionKeys: { ...plainKey(Buffer.alloc(32)), retireOthers: async () => [] },
+    encryptionKeys: plainKey(Buffer.alloc(32)),
     process: { holder: `bench-${process.pid}`, log, metrics: new Registry() },
   },
   { DEPLOYMENT_TIMEOUT: 3_600_000, MAX_VERSIONS_PER_API: 0 },

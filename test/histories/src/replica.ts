@@ -91,7 +91,7 @@ export async function openReplica(
       ...ports,
       now,
       newId: () => uuid(`${caller.name}/${made++}`),
-      encryptionKeys: { ...plainKey(Buffer.alloc(32, 7)), retireOthers: async () => [] },
+      encryptionKeys: plainKey(Buffer.alloc(32, 7)),
       process: { holder: caller.name, log: LOG, metrics },
     },
     snapshotEvery,

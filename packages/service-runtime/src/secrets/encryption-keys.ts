@@ -40,15 +40,6 @@ export interface EncryptionKeys {
   all: readonly EncryptionKey[]
 }
 
-/** Keys whose use is recorded beside the secrets, so that a process without one of them does not start. */
-export interface RecordedKeys extends EncryptionKeys {
-  /**
-   * Records that no stored secret is sealed with any key but the first one, which must be true.
-   * @returns ids of the keys that are no longer in use
-   */
-  retireOthers(): Promise<string[]>
-}
-
 /** Seals and opens values of one purpose. A value of one purpose cannot be opened as one of another. */
 export interface Sealer {
   /** Encrypts with the first key. @returns the id of the key, a dot, and the result of `seal` */
@@ -59,7 +50,7 @@ export interface Sealer {
   renewed(sealed: string): string
 }
 
-/** A key that sealed stored values, as it is recorded beside them. */
+/** A key that sealed stored values, as it is recorded. */
 export interface KeyInUse {
   id: string
   /** Result of `fingerprint`. */

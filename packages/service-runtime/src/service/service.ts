@@ -4,7 +4,7 @@ import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/stores'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
-import type { RecordedKeys } from '../secrets/encryption-keys.ts'
+import type { EncryptionKeys } from '../secrets/encryption-keys.ts'
 
 /** The dependencies of a service: the stores, the clock, ids, and keys. */
 export interface Dependencies {
@@ -15,7 +15,7 @@ export interface Dependencies {
   /** A new UUID. */
   newId(): string
   /** The service derives from them the keys that it encrypts secrets with. */
-  encryptionKeys: RecordedKeys
+  encryptionKeys: EncryptionKeys
   process: ServiceProcess
 }
 

@@ -65,7 +65,7 @@ export async function hostService<S extends Service>(
       bus: sqliteBus({ path: join(folder, 'messages.db') }),
       now,
       newId: randomUUID,
-      encryptionKeys: { ...plainKey(Buffer.alloc(32, 7)), retireOthers: async () => [] },
+      encryptionKeys: plainKey(Buffer.alloc(32, 7)),
       process: { holder: randomUUID(), log: pino({ level: 'silent' }), metrics },
     }
     const service = make(dependencies, folder)

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { folderBlobStore, sqliteEventStore, sqliteUserKeys } from '@gantry/embedded'
 import { NO_STREAM } from '@gantry/event-sourcing'
 import { userKeySealer } from '@gantry/identity'
-import { parseEncryptionKeys } from '@gantry/service-runtime'
+import { parseEncryptionKeys, useEncryptionKeys } from '@gantry/service-runtime'
 import { openDataFolder, sealDataFolder } from '@gantry/standalone'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { run as backUp } from './backup.ts'
@@ -27,6 +27,8 @@ beforeAll(async () => {
   const metadata = { actor: { id: null, name: 'test' }, requestId: '1', at: '2026-11-22T12:00:00.000Z' }
   const event = { id: '1', type: 'ImageUploaded', data: { sha256: digest(IMAGE) }, metadata }
   await log.append('image-1', [event], NO_STREAM)
+  const command = { ...metadata, commandId: '2', now: metadata.at }
+  await useEncryptionKeys(log, opened.encryptionKeys, command)
   await log.close()
   await folderBlobStore({ path: opened.images }).put(digest(IMAGE), IMAGE)
   sealDataFolder(opened)
@@ -78,7 +80,7 @@ test.each<[string, (copy: string) => Promise<void>, RegExp]>([
   [
     'a shorter log',
     copy => changeLog(copy, 'DELETE FROM events'),
-    /has 0 events up to position .*, not 1 up to/,
+    /has 0 events up to position .*, not 2 up to/,
   ],
   [
     'a truncated log',
@@ -151,7 +153,7 @@ test('keys that are left out or stored apart are needed for the restore', async 
   const wrong = Buffer.alloc(32, 7).toString('base64')
   await expect(restore(options, { DATA_DIR })).rejects.toThrow(/^ENCRYPTION_KEY: must be set/)
   await expect(restore(options, { DATA_DIR, ENCRYPTION_KEY: wrong })).rejects.toThrow(
-    /ENCRYPTION_KEY lacks key 0/,
+    /ENCRYPTION_KEY: lacks key 0/,
   )
   await expect(restore([copy], { DATA_DIR, ENCRYPTION_KEY })).rejects.toThrow(
     /name a file with them by --user-keys/,

@@ -11,8 +11,20 @@ import {
 } from '@gantry/embedded'
 import { renewLogIdentity } from '@gantry/event-sourcing'
 import { userKeySealer } from '@gantry/identity'
-import { EncryptionKeyMissing, type EncryptionKeys, readSettings } from '@gantry/service-runtime'
-import { ENTRIES, openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
+import {
+  EncryptionKeyMissing,
+  type EncryptionKeys,
+  readSettings,
+  requireEncryptionKeys,
+} from '@gantry/service-runtime'
+import {
+  type DataFolder,
+  ENTRIES,
+  openDataFolder,
+  RESTORING,
+  type Settings,
+  settingsSchema,
+} from '@gantry/standalone'
 import { CommandFailed, parsed, WrongUsage } from '../command.ts'
 import { fileOf, notice, print } from '../output.ts'
 import { progressBar } from '../progress.ts'
@@ -162,7 +174,7 @@ const remove = (path: string) => rm(path, { recursive: true, force: true, maxRet
 
 /** Copies the backup beside its place, and verifies the copy. Its log gets an identity of its own. */
 async function stage(order: Order): Promise<void> {
-  const { folder, manifest, userKeys, dataDir, settings } = order
+  const { folder, manifest, userKeys, dataDir } = order
   const staging = join(dataDir, RESTORING)
   const bar = progressBar('files')
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -179,21 +191,28 @@ async function stage(order: Order): Promise<void> {
     // A later backup of the keys replaces that of this backup.
     if (manifest.userKeys?.path === basename(userKeys)) requireSame(manifest.userKeys, copied, userKeys)
   }
+  const { encryptionKeys } = staged(order, staging)
+  if (userKeys) await requireOpenable(join(staging, USER_KEYS), encryptionKeys, userKeys)
+  await requireContent(order, join(staging, LOG))
+  const log = sqliteEventStore({ path: join(staging, LOG) })
+  try {
+    await requireEncryptionKeys(log, encryptionKeys)
+    await renewLogIdentity(log)
+  } finally {
+    await log.close()
+  }
+}
+
+/** The copy as a data folder. @throws CommandFailed */
+function staged({ folder, userKeys, settings: { ENCRYPTION_KEY } }: Order, staging: string): DataFolder {
   try {
     verifyCopy('events', join(staging, LOG))
     if (userKeys) verifyCopy('user-keys', join(staging, USER_KEYS))
-    const { encryptionKeys } = openDataFolder({
-      DATA_DIR: staging,
-      ENCRYPTION_KEY: settings.ENCRYPTION_KEY,
-    })
-    if (userKeys) await requireOpenable(join(staging, USER_KEYS), encryptionKeys, userKeys)
+    return openDataFolder({ DATA_DIR: staging, ENCRYPTION_KEY })
   } catch (error) {
     if (!(error instanceof DataFolderRefused)) throw error
     throw new CommandFailed(error.message.replace(staging, folder))
   }
-  await requireContent(order, join(staging, LOG))
-  const log = sqliteEventStore({ path: join(staging, LOG) })
-  await renewLogIdentity(log).finally(() => log.close())
 }
 
 /** @param from the path of the file that was copied */

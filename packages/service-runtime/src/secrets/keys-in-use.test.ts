@@ -1,22 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
-import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '@gantry/service-runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'
+import { ownMetadata } from '../service/own-metadata.ts'
+import { type EncryptionKeys, parseEncryptionKeys, plainKey } from './encryption-keys.ts'
+import { retireEncryptionKeys, useEncryptionKeys } from './keys-in-use.ts'
 
 const bytes = (n: number) => Buffer.alloc(32, n)
 const KEY = plainKey(bytes(1))
 const OTHER = plainKey(bytes(2))
 const keys = (...elements: [string, number][]) =>
   parseEncryptionKeys(elements.map(([id, n]) => `${id}:${bytes(n).toString('base64')}`).join(','))
-const about = { service: 'catalog', now: () => new Date('2026-11-21T10:00:00.000Z') }
+const metadata = () => ownMetadata({ now: () => new Date(), newId: randomUUID }, 'catalog')
 const REFUSED =
   'ENCRYPTION_KEY: lacks key 0, which secrets of this log are encrypted with; nothing was changed'
 
-const check = (of: EncryptionKeys) => checkEncryptionKeys(eventStore, of, about)
+const check = (of: EncryptionKeys) => useEncryptionKeys(eventStore, of, metadata())
 
 let folder: string
 let eventStore: EventStore
@@ -65,8 +67,8 @@ test('keys are accepted if every key in use is among them, and a missing one is 
   await expect(check(keys(['1', 3], ['0', 1]))).rejects.toThrow('ENCRYPTION_KEY: lacks key 1')
   expect(await eventStore.head()).toBe(head)
 
-  expect(await retireEncryptionKeys(eventStore, next, about)).toEqual(['0'])
-  expect(await retireEncryptionKeys(eventStore, next, about)).toEqual([])
+  expect(await retireEncryptionKeys(eventStore, next, metadata())).toEqual(['0'])
+  expect(await retireEncryptionKeys(eventStore, next, metadata())).toEqual([])
   await check(keys(['1', 2]))
   await expect(check(both)).resolves.toBeUndefined()
   await expect(check(keys(['1', 2]))).rejects.toThrow('ENCRYPTION_KEY: lacks key 0')
