@@ -140,8 +140,12 @@ async function placeOf(
   // A new consumer has missed nothing.
   if (!saved) return { through: removed }
   const { through, last } = saved
-  const isLost = async ({ sequence, id }: NonNullable<Position['last']>) =>
-    sequence > removed && (await firstAfter(bus, { subjects, reader }, sequence - 1))?.id !== id
+  const isLost = async ({ sequence, id, storedAt }: NonNullable<Position['last']>) => {
+    if (sequence <= removed) return false
+    const found = await firstAfter(bus, { subjects, reader }, sequence - 1)
+    // The same message may have the same sequence again, after other messages.
+    return found?.id !== id || found.storedAt !== storedAt
+  }
   if (through <= (await bus.head()) && !(last && (await isLost(last)))) return saved
   log.warn({ consumer: reader, ...last }, 'the bus has lost messages, handles later ones again')
   return { through: last ? await sequenceBefore(bus, { subjects, reader }, last.storedAt) : removed }
