@@ -135,8 +135,7 @@ function advancing(options: RecovererOptions) {
       if (await recover(target, event, id).catch(refusedForSize).catch(pastQuarantine(log))) recovered++
     }
     if (signal.aborted) return
-    const last = found.at(-1)?.id
-    const progress = { after: state.position, position, examined: found.length, recovered, last }
+    const progress = { after: state.position, position, examined: found.length, recovered }
     await recoveries.issue(id, { type: 'AdvanceRecovery', ...progress })
   }
 }

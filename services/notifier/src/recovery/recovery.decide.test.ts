@@ -24,7 +24,7 @@ const fields = {
   to: hoursAgo(1),
   after: 10,
   through: 50,
-  throughId: null,
+  end: null,
 }
 const request = (changes: object = {}): RecoveryCommand => ({
   type: 'RequestRecovery',

@@ -1,6 +1,7 @@
 import { type Change, Refusal } from '@gantry/contracts'
 import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 import {
+  type End,
   evolveRecovery,
   initialRecovery,
   type RecoveryEvent,
@@ -23,7 +24,7 @@ export type RecoveryCommand =
       /** Sequences on the bus: the events lie after `after`, up to and including `through`. */
       after: number
       through: number
-      throughId: string | null
+      end: End | null
     } & Commanded)
   /** The events after `after` and up to `position` are handled. */
   | ({
@@ -32,8 +33,7 @@ export type RecoveryCommand =
       position: number
       examined: number
       recovered: number
-      last?: string | undefined
-      moved?: { through: number; throughId: string }
+      moved?: { through: number; end: End }
     } & Commanded)
   | ({ type: 'CancelRecovery' } & Commanded)
   /** The webhook was deleted. */
@@ -63,10 +63,10 @@ function decide(rules: RecoveryRules, state: RecoveryState, command: RecoveryCom
   const { now } = command.metadata
   if (command.type === 'RequestRecovery') {
     if (state.status !== 'Absent') return []
-    const { id, webhook, from, to: until, after, through, throughId } = command
+    const { id, webhook, from, to: until, after, through, end } = command
     const to = until ?? now
     requireRange({ from, to, now }, rules)
-    const places = { after, through: Math.max(after, through), throughId }
+    const places = { after, through: Math.max(after, through), end }
     return [{ type: 'RecoveryRequested', data: { id, webhook, from, to, ...places, requestedAt: now } }]
   }
   if (state.status === 'Absent') throw new Refusal('recovery-not-found')
@@ -75,10 +75,10 @@ function decide(rules: RecoveryRules, state: RecoveryState, command: RecoveryCom
     case 'AdvanceRecovery': {
       // Another process has recorded the same progress.
       if (state.status !== 'RUNNING' || state.position !== command.after) return []
-      const { position, examined, recovered, last, moved } = command
+      const { position, examined, recovered, moved } = command
       const advanced: RecoveryEvent = {
         type: 'RecoveryAdvanced',
-        data: { position, examined, recovered, at: now, ...(last && { last }), ...(moved && { moved }) },
+        data: { position, examined, recovered, at: now, ...(moved && { moved }) },
       }
       return position < (moved ?? state).through
         ? [advanced]

@@ -11,7 +11,7 @@ import type { Bus } from '@gantry/messaging'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
-import { sequenceBefore } from './bus-position.ts'
+import { endOf, sequenceBeforeEvents } from './bus-position.ts'
 import type { Recoveries } from './recoveries.ts'
 import type { RecoveryCommand } from './recovery.decide.ts'
 import { recordOf, recoveryRecord } from './recovery.projection.ts'
@@ -32,9 +32,9 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     // An inactive webhook skips new events, which the recovery would not cover.
     if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'the webhook must be active' })
     const id = newId()
-    const after = await sequenceBefore(bus, body.from)
+    const after = await sequenceBeforeEvents(bus, body.from)
     const last = await bus.last([subjects.allEvents])
-    const range = { after, through: last?.sequence ?? 0, throughId: last?.id ?? null }
+    const range = { after, through: last?.sequence ?? 0, end: last ? endOf(last) : null }
     const command: RecoveryCommand = {
       type: 'RequestRecovery',
       metadata,

@@ -1,5 +1,12 @@
 import type { EventSchemas } from '@gantry/event-sourcing'
 
+/** The last message of a range of the bus, by which a bus that was lost and filled again is recognised. */
+export interface End {
+  id: string
+  /** ISO 8601 UTC. */
+  storedAt: string
+}
+
 /** A recovery delivers the events of a time range that a webhook did not receive, in the order of the bus. */
 export type RecoveryEvent =
   | {
@@ -12,8 +19,8 @@ export type RecoveryEvent =
         /** Sequences on the bus: the events lie after `after`, up to and including `through`. */
         after: number
         through: number
-        /** Id of the message at `through`, by which a bus that was lost and filled again is recognised; null for none. */
-        throughId: string | null
+        /** The message at `through`; null for none. */
+        end: End | null
         requestedAt: string
       }
     }
@@ -25,10 +32,8 @@ export type RecoveryEvent =
         examined: number
         recovered: number
         at: string
-        /** Id of the last event that was handled. */
-        last?: string
-        /** The last message on the bus when the bus was lost and filled again, with its id. */
-        moved?: { through: number; throughId: string }
+        /** The last message on a bus that was lost and filled again, on which the recovery begins anew. */
+        moved?: { through: number; end: End }
       }
     }
   | { type: 'RecoveryCompleted'; data: { at: string } }
@@ -41,10 +46,8 @@ interface Recovery {
   to: string
   after: number
   through: number
-  throughId: string | null
+  end: End | null
   position: number
-  /** Id of the last event that was handled. */
-  last?: string
   examined: number
   recovered: number
   requestedAt: string
@@ -76,11 +79,10 @@ export function evolveRecovery(state: RecoveryState, event: RecoveryEvent): Reco
   if (state.status !== 'RUNNING') return state
   switch (event.type) {
     case 'RecoveryAdvanced': {
-      const { position, examined, recovered, last, moved } = event.data
+      const { position, examined, recovered, moved } = event.data
+      if (moved) return { ...state, ...moved, after: position, position, examined, recovered }
       return {
         ...state,
-        ...moved,
-        ...(last && { last }),
         position,
         examined: state.examined + examined,
         recovered: state.recovered + recovered,
