@@ -152,7 +152,7 @@ describe('import rules', () => {
             [`services/catalog/src/vendor${index}.test.ts`, importing(vendor)],
           ]),
         ),
-        'packages/hosting/src/stores.ts': importing('@gantry/stores-mongo'),
+        'packages/hosting/src/stores/stores.ts': importing('@gantry/stores-mongo'),
         'packages/hosting/src/tracing.ts':
           "export type { A } from '@gantry/tracing/otlp'\nexport const otlp = () => import('@gantry/tracing/otlp')",
         'packages/service-runtime/src/zod.ts': importing('zod'),

@@ -13,8 +13,8 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/stores'
-import { type Disk, DiskFull, watchDisk } from './disk.ts'
-import { makeFolder } from './sqlite-file.ts'
+import { type Disk, DiskFull, watchDisk } from './sqlite/disk.ts'
+import { makeFolder } from './sqlite/sqlite-file.ts'
 
 /** Folder of blobs that are being written. They are renamed when complete, so that a key never has a partial blob. */
 const INCOMPLETE = '.incomplete'

@@ -11,10 +11,10 @@ import { lastSequence, MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { REMOVED_SCHEMA, removedMessages, removeExpired } from './bus/retention.ts'
 import { unsyncedFile } from './bus/unsynced-file.ts'
-import { watchChanges } from './changes.ts'
-import { type Disk, watchDisk } from './disk.ts'
-import { groupCommit, syncWalNow, type WalSync, walSync } from './group-commit.ts'
-import { FORMATS, openDatabase } from './sqlite-file.ts'
+import { watchChanges } from './sqlite/changes.ts'
+import { type Disk, watchDisk } from './sqlite/disk.ts'
+import { groupCommit, syncWalNow, type WalSync, walSync } from './sqlite/group-commit.ts'
+import { FORMATS, openDatabase } from './sqlite/sqlite-file.ts'
 
 export interface BusOptions {
   /** Path of the SQLite file. It is created when it does not exist. */

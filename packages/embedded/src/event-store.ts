@@ -9,7 +9,6 @@ import {
   NO_STREAM,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
-import type { CopyProgress } from './copy.ts'
 import {
   categoryOf,
   decode,
@@ -19,6 +18,7 @@ import {
   toEvent,
 } from './event-store/event-file.ts'
 import { readAll, subscribe } from './event-store/replay.ts'
+import type { CopyProgress } from './sqlite/copy.ts'
 
 export interface EventStoreOptions extends EventFileOptions {
   /** Clock for `recordedAt`. Default: the system clock. */

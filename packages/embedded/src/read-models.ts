@@ -1,10 +1,10 @@
 import { type ReadModelStore, type ReadModels, withGenerations } from '@gantry/stores'
-import { type Disk, watchDisk } from './disk.ts'
-import { hostClock } from './host-clock.ts'
 import { Collections } from './read-models/collections.ts'
 import { clearAll } from './read-models/document-table.ts'
 import { leaseTable } from './read-models/leases.ts'
 import { checkpointTable, PAUSED_MS, ReadModelsFile } from './read-models/read-models-file.ts'
+import { type Disk, watchDisk } from './sqlite/disk.ts'
+import { hostClock } from './sqlite/host-clock.ts'
 
 export interface ReadModelsOptions {
   /** Path of the SQLite file. It is created when it does not exist. */

@@ -1,7 +1,7 @@
 import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/stores'
-import { type CopyProgress, copies } from './copy.ts'
-import { type Disk, watchDisk } from './disk.ts'
-import { BUSY_TIMEOUT_MS, FORMATS, openDatabase } from './sqlite-file.ts'
+import { type CopyProgress, copies } from './sqlite/copy.ts'
+import { type Disk, watchDisk } from './sqlite/disk.ts'
+import { BUSY_TIMEOUT_MS, FORMATS, openDatabase } from './sqlite/sqlite-file.ts'
 
 /** A row has either a key or the time of its deletion. */
 const SCHEMA = `

@@ -1,7 +1,7 @@
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
-import { connect, disconnect, EventStoreUrlRefused, hostsOf } from './connection.ts'
-import { refusedAccess, within } from './errors.ts'
 import { TIMEOUT_MS } from './event-store.ts'
+import { connect, disconnect, EventStoreUrlRefused, hostsOf } from './server/connection.ts'
+import { refusedAccess, within } from './server/errors.ts'
 
 /** The first version that tells a subscription when it has caught up. */
 const OLDEST = { major: 23, minor: 10 }

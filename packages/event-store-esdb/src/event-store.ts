@@ -7,13 +7,13 @@ import {
   type RecordedEvent,
   type SubscriptionItem,
 } from '@gantry/event-sourcing'
-import { refusedAppend, unavailable } from './errors.ts'
 import { headOf } from './head.ts'
 import { toStore } from './recorded.ts'
-import { type Server, serverOf } from './server.ts'
+import { refusedAppend, unavailable } from './server/errors.ts'
+import { type Server, serverOf } from './server/server.ts'
 import { snapshotsOn, toEvent } from './snapshots.ts'
 import { streamsOn } from './streams.ts'
-import { eventsUpTo, newEvents } from './subscription.ts'
+import { eventsUpTo, newEvents } from './subscription/subscription.ts'
 
 export interface EsdbEventStoreOptions {
   /** esdb://host:2113?tls=false, esdb://user:password@a:2113,b:2113,c:2113 or esdb+discover://… */

@@ -1,9 +1,9 @@
 import { BACKWARDS, END, type ReadPosition } from '@eventstore/db-client'
 import { type Position, START } from '@gantry/event-sourcing'
-import { encode } from './position.ts'
-import { read } from './read.ts'
 import { isOfSystem } from './recorded.ts'
-import type { Connection } from './server.ts'
+import { encode } from './server/position.ts'
+import { read } from './server/read.ts'
+import type { Connection } from './server/server.ts'
 
 /** Number of events per read. The last event is nearly always one of a service, so the first read is small. */
 const FIRST = 4

@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
   recordedEvent,
 } from '@gantry/event-sourcing'
-import { encode, type LogPosition } from './position.ts'
+import { encode, type LogPosition } from './server/position.ts'
 
 /**
  * Converts events for the client.

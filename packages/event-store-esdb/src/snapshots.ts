@@ -18,9 +18,9 @@ import {
   nameUuids,
   type StoredSnapshot,
 } from '@gantry/event-sourcing'
-import { read } from './read.ts'
 import { SNAPSHOTS } from './recorded.ts'
-import type { Server } from './server.ts'
+import { read } from './server/read.ts'
+import type { Server } from './server/server.ts'
 
 const TYPE = 'Snapshot'
 const settingsId = nameUuids('1f4e0c52-33a8-4d6f-9f0b-0a8f3c7f7d10')

@@ -13,11 +13,11 @@ import {
   nameUuids,
   type RecordedEvent,
 } from '@gantry/event-sourcing'
-import { NoResponse } from './errors.ts'
-import { encode } from './position.ts'
-import { read } from './read.ts'
 import { fromStore, STREAM_REMOVED } from './recorded.ts'
-import type { Server } from './server.ts'
+import { NoResponse } from './server/errors.ts'
+import { encode } from './server/position.ts'
+import { read } from './server/read.ts'
+import type { Server } from './server/server.ts'
 import type { snapshotsOn } from './snapshots.ts'
 
 const endOf = nameUuids('c2a3cf0e-51f5-4f0b-a1b7-5d2f64b1f3a9')

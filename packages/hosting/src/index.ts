@@ -1,6 +1,3 @@
-export { hostInUrl, isResolved, originsBehind, systemResolve } from './addresses.ts'
-export { type BackingStore, type BackingStoreWatch, watchBackingStores } from './backing-stores.ts'
-export { type InternalRequests, type InternalRequestsOptions, internalRequests } from './internal-requests.ts'
 export {
   type ProcessContext,
   type ProcessOptions,
@@ -9,8 +6,14 @@ export {
   shutdownMs,
   type Terminal,
 } from './process.ts'
-export { referenceTime } from './reference-time.ts'
-export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
+export { hostInUrl, isResolved, originsBehind, systemResolve } from './requests/addresses.ts'
+export {
+  type InternalRequests,
+  type InternalRequestsOptions,
+  internalRequests,
+} from './requests/internal-requests.ts'
+export { referenceTime } from './requests/reference-time.ts'
+export { type Replicas, type ReplicasOptions, replicas } from './requests/replicas.ts'
 export { NotListening, type Port, processServers, type Servers } from './servers.ts'
 export {
   busSettings,
@@ -23,3 +26,4 @@ export {
   serviceSettings,
   storeSettings,
 } from './settings.ts'
+export { type BackingStore, type BackingStoreWatch, watchBackingStores } from './stores/backing-stores.ts'

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { logErrorCounter, RELEASE } from '@gantry/service-runtime'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
-import type { BackingStoreWatch } from './backing-stores.ts'
+import type { BackingStoreWatch } from './stores/backing-stores.ts'
 
 /** Level `error` of pino. Records of this level and above are counted. */
 const ERROR = 50

@@ -16,11 +16,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import type { z } from 'zod'
-import { type BackingStore, type BackingStoreWatch, watchBackingStores } from './backing-stores.ts'
 import { processClock } from './clock.ts'
 import { type ProcessMetrics, processMetrics } from './metrics.ts'
 import { type Port, processServers, type Servers } from './servers.ts'
 import type { ProcessSettings, ServerSettings, serverSettings } from './settings.ts'
+import { type BackingStore, type BackingStoreWatch, watchBackingStores } from './stores/backing-stores.ts'
 import { openTracer } from './tracing.ts'
 
 /** What `runProcess` gives to the parts of a process. */

@@ -18,13 +18,13 @@ import {
   watchedLeases,
 } from '@gantry/service-runtime'
 import type { z } from 'zod'
-import { type MessageStorage, openBus } from './bus.ts'
-import { watchedDisk } from './files.ts'
-import { internalRequests } from './internal-requests.ts'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
-import { type Replicas, replicas } from './replicas.ts'
+import { internalRequests } from './requests/internal-requests.ts'
+import { type Replicas, replicas } from './requests/replicas.ts'
 import { serviceSettings } from './settings.ts'
-import { openStores, type Stores } from './stores.ts'
+import { type MessageStorage, openBus } from './stores/bus.ts'
+import { watchedDisk } from './stores/files.ts'
+import { openStores, type Stores } from './stores/stores.ts'
 
 /** Trusted proxies between gateway and service: private networks. Their X-Forwarded-For is used for the log only. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']

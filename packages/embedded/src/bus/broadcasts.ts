@@ -1,5 +1,5 @@
 import { type Bus, subjectMatches } from '@gantry/messaging'
-import { runAfterChanges } from '../changes.ts'
+import { runAfterChanges } from '../sqlite/changes.ts'
 import type { UnsyncedFile } from './unsynced-file.ts'
 
 export const BROADCASTS_SCHEMA = `

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { type Bus, Overtaken, type StoredMessage, type Subjects, subjectMatches } from '@gantry/messaging'
-import type { Changes } from '../changes.ts'
-import type { GroupCommit } from '../group-commit.ts'
+import type { Changes } from '../sqlite/changes.ts'
+import type { GroupCommit } from '../sqlite/group-commit.ts'
 
 export interface Removed {
   /** Sequence of the last removed message after this one on any of the subjects; undefined when there is none. */

@@ -1,6 +1,6 @@
 import { type Bus, type Headers, type Json, NoResponder, replyOf, subjectMatches } from '@gantry/messaging'
-import { runAfterChanges } from '../changes.ts'
-import { DiskFull, warnOf } from '../disk.ts'
+import { runAfterChanges } from '../sqlite/changes.ts'
+import { DiskFull, warnOf } from '../sqlite/disk.ts'
 import type { UnsyncedFile } from './unsynced-file.ts'
 
 export const RESPONDERS_SCHEMA = `

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { sleep } from '@gantry/pacing'
-import { warnOf } from '../disk.ts'
-import type { GroupCommit } from '../group-commit.ts'
+import { warnOf } from '../sqlite/disk.ts'
+import type { GroupCommit } from '../sqlite/group-commit.ts'
 import { fallsUnder, type Removed } from './messages.ts'
 
 export const REMOVED_SCHEMA = `

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Changes } from '../changes.ts'
-import type { Disk } from '../disk.ts'
-import { type GroupCommit, groupCommit } from '../group-commit.ts'
-import { hostClock } from '../host-clock.ts'
+import type { Changes } from '../sqlite/changes.ts'
+import type { Disk } from '../sqlite/disk.ts'
+import { type GroupCommit, groupCommit } from '../sqlite/group-commit.ts'
+import { hostClock } from '../sqlite/host-clock.ts'
 
 /**
  * The file of a bus for broadcasts and requests. Commits survive the death of the process but

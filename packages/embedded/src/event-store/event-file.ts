@@ -8,11 +8,11 @@ import {
   START,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
-import { type Changes, watchChanges } from '../changes.ts'
-import { copies } from '../copy.ts'
-import { type Disk, watchDisk } from '../disk.ts'
-import { type GroupCommit, groupCommit, syncWalNow, type WalSync, walSync } from '../group-commit.ts'
-import { FORMATS, openDatabase } from '../sqlite-file.ts'
+import { type Changes, watchChanges } from '../sqlite/changes.ts'
+import { copies } from '../sqlite/copy.ts'
+import { type Disk, watchDisk } from '../sqlite/disk.ts'
+import { type GroupCommit, groupCommit, syncWalNow, type WalSync, walSync } from '../sqlite/group-commit.ts'
+import { FORMATS, openDatabase } from '../sqlite/sqlite-file.ts'
 import { SNAPSHOTS_SCHEMA, snapshotTable } from './snapshot-table.ts'
 
 export interface EventFileOptions {

@@ -20,9 +20,9 @@ import {
   mongoReadModels,
   mongoUserKeys,
 } from '@gantry/stores-mongo'
+import type { StoreSettings } from '../settings.ts'
 import type { BackingStore, Open } from './backing-stores.ts'
 import { fileOf, SQLITE } from './files.ts'
-import type { StoreSettings } from './settings.ts'
 
 /** Name and version of a server that speaks the protocol of MongoDB, e.g. of `MongoDB 7.0.14`. */
 function aboutServer(answer: string | undefined): { kind: string; version: string | null } {

@@ -1,6 +1,6 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, Filter } from '@eventstore/db-client'
-import { NoResponse } from './errors.ts'
-import type { LogPosition } from './position.ts'
+import { NoResponse } from '../server/errors.ts'
+import type { LogPosition } from '../server/position.ts'
 
 /** An item of a subscription, in the order of the log. */
 export type FeedItem =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiInput } from './operations/apis.ts'
+import { ApiInput } from './apis.ts'
 
 const refusedFields = (value: string) => {
   const input = { name: 'a', displayName: 'A', status: 'ACTIVE', tags: [], url: value, gitUrl: value }

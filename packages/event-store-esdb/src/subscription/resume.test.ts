@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import type { EventStoreDBClient, Filter } from '@eventstore/db-client'
 import { Subscription } from '@eventstore/db-client/dist/streams/utils/Subscription.js'
 import { beforeEach, expect, it } from 'vitest'
-import { encode, type LogPosition } from './position.ts'
+import { encode, type LogPosition } from '../server/position.ts'
 import { feedAfter } from './resume.ts'
 
 /** The records of a log by their positions, and a server that reads them as 23.10 does. */

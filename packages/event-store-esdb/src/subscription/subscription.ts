@@ -1,9 +1,9 @@
 import { streamNameFilter } from '@eventstore/db-client'
 import type { Position, ReadAllOptions, SubscriptionItem } from '@gantry/event-sourcing'
-import { encode, later } from './position.ts'
-import { fromStore } from './recorded.ts'
+import { fromStore } from '../recorded.ts'
+import { encode, later } from '../server/position.ts'
+import type { Connection } from '../server/server.ts'
 import { feedAfter } from './resume.ts'
-import type { Connection } from './server.ts'
 
 /**
  * Number of events that the server examines between two checkpoints. Each step costs a read and a message, so a small number

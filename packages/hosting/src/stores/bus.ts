@@ -3,9 +3,9 @@ import { type Disk, dropMessages as dropSqlite, sqliteBus } from '@gantry/embedd
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { dropStream, type NatsOptions, natsBus, natsPublisher, type Publisher } from '@gantry/messaging-nats'
+import type { BusSettings } from '../settings.ts'
 import type { Open } from './backing-stores.ts'
 import { fileOf, SQLITE, watchedDisk } from './files.ts'
-import type { BusSettings } from './settings.ts'
 
 /** How the bus keeps messages. */
 export interface MessageStorage {

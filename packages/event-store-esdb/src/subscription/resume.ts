@@ -1,8 +1,8 @@
 import { BACKWARDS, type EventStoreDBClient } from '@eventstore/db-client'
 import type { Position } from '@gantry/event-sourcing'
+import { decode, encode, type LogPosition } from '../server/position.ts'
+import { type ReadOptions, read } from '../server/read.ts'
 import { type FeedItem, type FeedOptions, feed } from './feed.ts'
-import { decode, encode, type LogPosition } from './position.ts'
-import { type ReadOptions, read } from './read.ts'
 
 /**
  * A subscription to $all that delivers everything after a position, even if the record at that position no longer exists.
