@@ -262,21 +262,27 @@ describe('after an unknown outcome', () => {
     },
   )
 
-  test('of a process that died, the same request is executed and another one is refused', async () => {
-    let die = () => {}
-    before = () => new Promise<void>((_, reject) => (die = () => reject(new Error('died'))))
-    const first = ask(TOKEN)
-    await expect.poll(() => ask(TOKEN)).toMatchObject({ body: { code: 'request-in-progress' } })
-    expect(await ask(OTHER)).toMatchObject(reused)
-    time += 31 * SECOND
-    before = () => {}
-    expect(await ask(OTHER)).toMatchObject(reused)
-    expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: false, body: { count: 1 } })
-    expect(commands.map(({ repeated }) => repeated)).toEqual([true])
-    die()
-    expect((await first).status).toBe(500)
-    expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: true })
-  })
+  test.for([
+    ['half a minute later', 31 * SECOND],
+    ['at once when the clock was set back', -3_600 * SECOND],
+  ] as const)(
+    'of a process that died, the same request is executed %s, and another one is refused',
+    async ([, later]) => {
+      let die = () => {}
+      before = () => new Promise<void>((_, reject) => (die = () => reject(new Error('died'))))
+      const first = ask(TOKEN)
+      await expect.poll(() => ask(TOKEN)).toMatchObject({ body: { code: 'request-in-progress' } })
+      expect(await ask(OTHER)).toMatchObject(reused)
+      time += later
+      before = () => {}
+      expect(await ask(OTHER)).toMatchObject(reused)
+      expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: false, body: { count: 1 } })
+      expect(commands.map(({ repeated }) => repeated)).toEqual([true])
+      die()
+      expect((await first).status).toBe(500)
+      expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: true })
+    },
+  )
 
   describe('a repeated request gets the secret of its first try', () => {
     const [old, next] = [1, 2].map(n => bytes(n).toString('base64'))

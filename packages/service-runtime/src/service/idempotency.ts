@@ -99,7 +99,10 @@ const REMOVALS_KEPT_MS = PERIOD_MS + 2 * KEPT_MS
 const NUMBERS_OF_PERIOD = 2 ** 32
 const FORGET_EVERY_MS = 3_600_000
 const PAGE = 100
-/** A request that has been running for longer counts as aborted: its process is assumed to have died. */
+/**
+ * A request that has been running for longer counts as aborted: its process is assumed to have died. So does one that began
+ * as far ahead, because the clock was set back.
+ */
 const ABANDONED_MS = 30_000
 const requestUuid = nameUuids('3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90')
 
@@ -134,7 +137,7 @@ export function idempotency(options: {
         const { credential: firstCredential, ...outcome } = unsealed(sealingKey(keyOf(live)), live.sealed)
         return { ...outcome, replayed: true, first: credential === firstCredential }
       }
-      if (live?.state === 'running' && now - live.startedAt < ABANDONED_MS) throw inProgress()
+      if (live?.state === 'running' && Math.abs(now - live.startedAt) < ABANDONED_MS) throw inProgress()
 
       const repeated = live !== undefined && live.state !== 'refused'
       const before = known?.revision ?? 0
