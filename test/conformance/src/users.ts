@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises'
 import { inject } from 'vitest'
+import type { Answer } from './answer.ts'
 import { type Client, clientOf } from './client.ts'
 import { admin, anonymous, cleanUp, service, unique } from './gantry.ts'
 import type { AccessToken, User } from './records.ts'
@@ -24,8 +26,14 @@ export const createUser = async (fields: Partial<User> & { password?: string } =
   return user
 }
 
-export const logIn = (username: string, password = PASSWORD) =>
-  anonymous.post('/login', { username, password })
+/** Repeats a login as the service asks when all its threads that hash passwords are busy. */
+export async function logIn(username: string, password = PASSWORD): Promise<Answer> {
+  for (;;) {
+    const answer = await anonymous.post('/login', { username, password })
+    if (answer.status !== 429) return answer
+    await setTimeout(Number(answer.headers.get('retry-after')) * 1_000)
+  }
+}
 
 /** A client with the login token of the user. */
 export const loggedIn = async ({ username }: User, password = PASSWORD) =>
