@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
+import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
 import type { Dependencies } from '@gantry/service-runtime'
 import { ReadModelsUnavailable } from '@gantry/stores'
@@ -88,6 +89,18 @@ describe('an event', () => {
     const before = (ms: number) => new Date(Date.parse(createdAt) - ms).toISOString()
     await host.happen({ id: uuid(1), type: 'API_CREATED', time: before(61_000) })
     await host.happen({ id: uuid(2), type: 'API_CREATED', time: before(30_000) })
+    await receiver.arrivals('/a', 1)
+    expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(2)])
+  })
+
+  test('after the creation of a webhook is delivered to it although the clock was set back since', async () => {
+    const host = await openNotifier()
+    const { createdAt } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+    const time = new Date(Date.parse(createdAt) - 3_600_000).toISOString()
+    const happened = (number: number, position: string) =>
+      host.happen({ id: uuid(number), type: 'API_CREATED', time }, undefined, { [LOG_POSITION]: position })
+    await happened(1, '0')
+    await happened(2, '~')
     await receiver.arrivals('/a', 1)
     expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(2)])
   })

@@ -3,6 +3,7 @@ import {
   type Actor,
   AppendTooLarge,
   type CommandMetadata,
+  LOG_POSITION,
   type Log,
   pastQuarantine,
   type Reaction,
@@ -36,13 +37,26 @@ const BEFORE_MS = 60_000
 /** Number of webhooks whose deliveries of an event are created concurrently. */
 const PAGE = 100
 
+/** An event as it was committed. */
+interface Committed {
+  /** ISO 8601. */
+  at: string
+  /** Position in the log, if the message has one. */
+  position: string | undefined
+}
+
 /**
- * Whether a webhook receives an event that was committed at `time`. After a loss of the bus or of the consumer position
- * the whole log is published again, and events from before the webhook must not be delivered. The tolerance covers
- * differences between the clocks of processes.
+ * Whether a webhook receives an event. After a loss of the bus or of the consumer position the whole log is published again,
+ * and events from before the webhook must not be delivered. The tolerance covers differences between the clocks of
+ * processes. The log decides where a clock was set back by more.
  */
-const happenedAfter = ({ createdAt }: WebhookDocument, time: string) =>
-  Date.parse(time) >= Date.parse(createdAt) - BEFORE_MS
+const happenedAfter = async (
+  { id, createdAt }: WebhookDocument,
+  { at, position }: Committed,
+  { webhooks }: ReactionOptions,
+) =>
+  Date.parse(at) >= Date.parse(createdAt) - BEFORE_MS ||
+  (position !== undefined && (await webhooks.beganBefore(id, position)))
 
 /** Subjects of the events that identity publishes about users. */
 const OF_USERS: ReadonlySet<string> = new Set(
@@ -87,18 +101,18 @@ function deliveringEvents(options: ReactionOptions) {
     // For events of the platform `time` is the time that the producer states, not the time of the commit.
     const ofPlatform = message.subject.startsWith(OF_PLATFORM)
     const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
+    const committed = { at: committedAt, position: message.headers?.[LOG_POSITION] }
     const body = bodiesOf(event)
     const commanded = { actor: { id: null, name: 'notifier' }, requestId: event.requestId, causationId: id }
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.documents.list({ where, limit: PAGE })
       if (!(await projector.complete())) throw new ReadModelsUnavailable('the webhooks are missing')
-      const receivers = targets.filter(({ doc }) => happenedAfter(doc, committedAt))
       await dispatcher.ready()
       await Promise.all(
-        receivers.map(async ({ doc }) => {
+        targets.map(async ({ doc }) => {
           // A webhook does not receive events about itself, e.g. that it is failing.
-          if (doc.id === subject) return
+          if (doc.id === subject || !(await happenedAfter(doc, committed, options))) return
           const made = {
             id: deliveryId(id, doc.id),
             eventId: id,

@@ -174,7 +174,11 @@ function storiesOf(host: Host<Service>) {
   }
 
   /** Publishes an event as another service does. */
-  const happen = async (event: Partial<PublicEvent> & { id: string; type: string }, messageId = event.id) => {
+  const happen = async (
+    event: Partial<PublicEvent> & { id: string; type: string },
+    messageId = event.id,
+    headers: Record<string, string> = {},
+  ) => {
     const published: PublicEvent = {
       source: 'catalog',
       subject: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
@@ -186,7 +190,7 @@ function storiesOf(host: Host<Service>) {
       ...event,
     }
     const subject = `events.catalog.${event.type}`
-    await host.dependencies.bus.publish([{ id: messageId, subject, data: published as never }])
+    await host.dependencies.bus.publish([{ id: messageId, subject, data: published as never, headers }])
   }
 
   const history = async (query = 'size=100') =>
