@@ -57,6 +57,7 @@ function credentialOf({ headers: { authorization }, socket }: FastifyRequest): C
 const CACHE_MS = 5_000
 const CACHE_SIZE = 10_000
 const TIMEOUT_MS = 4_000
+const EXPORT_CHECKED_MS = 1_000
 
 /** The broadcast that a user, or one of their access tokens, has changed. */
 const Changed = z.object({ userId: z.string(), tokenId: z.string().optional() })
@@ -173,9 +174,16 @@ async function principalOf(bus: Bus, credential: string): Promise<Principal> {
 
 /**
  * Admits requests: authenticates the caller, counts the request, then checks the scope. Requests of authenticated callers
- * count by user; anonymous requests and failed authentications count by address.
+ * count by user; anonymous requests and failed authentications count by address. Breaks the connection of an export of the
+ * audit log once its caller is refused.
+ * @param starting what the start of the process waits for; until the start has ended, no request is admitted
  */
-export function admission(principals: Principals, limits: () => RateLimits): Admit {
+export function admission(
+  principals: Principals,
+  limits: () => RateLimits,
+  starting: () => string | undefined = () => undefined,
+): Admit {
+  const recheck = recheckOf(principals)
   /** The cached principal of a credential that was verified within the last seconds: the path of nearly every request. */
   const cached = (request: FastifyRequest): Principal | undefined => {
     try {
@@ -214,6 +222,17 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
   }
 
   return (request, reply, operation) => {
+    const waiting = starting()
+    if (waiting !== undefined) throw new Refusal('not-ready', { detail: `waits for ${waiting}` })
+    if (operation.id === exportAuditLog.id)
+      recheckRegularly(reply, {
+        everyMs: EXPORT_CHECKED_MS,
+        recheck: () => recheck(request, operation),
+        refused() {
+          // Before the response begins, the check is repeated: a connection without a response is retried by proxies.
+          if (reply.raw.headersSent) reply.raw.destroy()
+        },
+      })
     const principal = operation.scope === 'public' || limits().principal ? undefined : cached(request)
     if (!principal) return admitUnknown(request, reply, operation)
     noteCaller(request, principal)
@@ -259,22 +278,3 @@ export function recheckRegularly(
 
 /** False when identity is unavailable. */
 const isRefused = (error: unknown) => error instanceof Refusal && PROBLEMS[error.code].status < 500
-
-const EVERY_MS = 1_000
-
-/** Admits requests like `admit`. Breaks the connection of an export of the audit log once its caller is refused. */
-export const endingExports =
-  (admit: Admit, recheck: Recheck): Admit =>
-  (request, reply, operation) => {
-    const admitted = admit(request, reply, operation)
-    if (operation.id === exportAuditLog.id)
-      recheckRegularly(reply, {
-        everyMs: EVERY_MS,
-        recheck: () => recheck(request, operation),
-        refused() {
-          // Before the response begins, the check is repeated: a connection without a response is retried by proxies.
-          if (reply.raw.headersSent) reply.raw.destroy()
-        },
-      })
-    return admitted
-  }

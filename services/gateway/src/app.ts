@@ -3,7 +3,7 @@ import type { Bus } from '@gantry/messaging'
 import type { Admit } from '@gantry/service-runtime'
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
-import { admission, endingExports, principals, recheckOf } from './admission.ts'
+import { admission, principals, recheckOf } from './admission.ts'
 import { webConsole } from './console.ts'
 import { documentation } from './documentation/documentation.ts'
 import { eventSchemaRoutes } from './documentation/event-schemas.ts'
@@ -19,6 +19,8 @@ export interface GatewayDependencies {
   metrics: Registry
   /** Shared counters of all replicas. Without them each replica counts for itself. */
   counts?: RateCounts
+  /** What the start of the process waits for; until it has ended, no request is admitted. */
+  starting?(): string | undefined
 }
 
 /** The edge of the HTTP interface: authentication, rate limits, and what concerns all operations. */
@@ -31,9 +33,9 @@ export interface Gateway {
   stop(): Promise<void>
 }
 
-/** No response of the interface is a page: browsers must not run scripts in it, frame it or guess its type. */
 /** Streams of GET /events that read past events at the same time. */
 const CONCURRENT_REPLAYS = 32
+/** No response of the interface is a page: browsers must not run scripts in it, frame it or guess its type. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -53,14 +55,10 @@ const READABLE_BY_PAGES = [
 ]
 
 export function gateway(dependencies: GatewayDependencies, settings: GatewaySettings): Gateway {
-  const { bus, now, metrics, counts } = dependencies
+  const { bus, now, metrics, counts, starting } = dependencies
   const known = principals({ bus, now })
   let limits: RateLimits = {}
-  const recheck = recheckOf(known)
-  const admit = endingExports(
-    admission(known, () => limits),
-    recheck,
-  )
+  const admit = admission(known, () => limits, starting)
   let unlisten: (() => void)[] = []
   let endStreams = () => {}
 
@@ -94,7 +92,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         admit,
         now,
         slots: replaySlots(CONCURRENT_REPLAYS, metrics),
-        recheck,
+        recheck: recheckOf(known),
         metrics,
       })
       app.addHook('preClose', async () => endStreams())

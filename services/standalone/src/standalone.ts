@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { Refusal } from '@gantry/contracts'
 import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway, systemFrom, systemRoute } from '@gantry/gateway'
 import type { ProcessContext, ProcessParts } from '@gantry/hosting'
-import { type Admit, ownMetadata, type Service, useEncryptionKeys } from '@gantry/service-runtime'
+import { ownMetadata, type Service, useEncryptionKeys } from '@gantry/service-runtime'
 import { answerBackups } from './backing-up.ts'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -35,12 +34,11 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
   const shown = terminal(settings, folder.path, onReady)
   const { services, identity, dependencies } = composed
   const { bus, readModels, eventStore } = dependencies
-  const edge = gateway({ ...dependencies, ...dependencies.process }, settings)
   const waitingFor = () => composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
-  const admit: Admit = (request, reply, operation) => {
-    if (!starting) return edge.admit(request, reply, operation)
-    throw new Refusal('not-ready', { detail: `waits for ${waitingFor() ?? 'its start'}` })
-  }
+  const edge = gateway(
+    { ...dependencies, ...dependencies.process, starting: () => (starting ? waitingFor() : undefined) },
+    settings,
+  )
   const projectors = services.flatMap(service => service.projectors)
   const agent = startDeploymentAgent({ ...dependencies, ...dependencies.process })
   const stopRebuilds = answerRebuilds(bus, projectors, dependencies)
@@ -56,10 +54,10 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
     async routes(scope) {
       await edge.edge(scope)
       systemRoute(scope, {
-        admit,
+        admit: edge.admit,
         system: async () => systemFrom(given.state(), await lagsOf(services)),
       })
-      for (const service of services) await service.routes(scope, admit)
+      for (const service of services) await service.routes(scope, edge.admit)
     },
     async start() {
       await useEncryptionKeys(eventStore, folder.encryptionKeys, ownMetadata(dependencies, 'standalone'))
