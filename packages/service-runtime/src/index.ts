@@ -5,7 +5,6 @@ export {
   countBody,
   countedBody,
   GrowingBuffer,
-  measureBuffer,
   readBody,
   retainBody,
 } from './http/body-memory.ts'
@@ -70,6 +69,7 @@ export {
 export { requireEncryptionKeys, retireEncryptionKeys, useEncryptionKeys } from './secrets/keys-in-use.ts'
 export { formatSecret, parseSecret, signedHeaders } from './secrets/standard-webhooks.ts'
 export { type Instrumented, instrumented } from './service/append-watch.ts'
+export { measureBuffer } from './service/buffers.ts'
 export { foreignEvents, logErrorCounter, readModelMetrics } from './service/event-metrics.ts'
 export { watchedLeases } from './service/lease-metrics.ts'
 export { ownMetadata } from './service/own-metadata.ts'

@@ -10,7 +10,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
 import { handlingMessage } from '@gantry/tracing'
-import { measureBuffer } from '../http/body-memory.ts'
+import { measureBuffer } from './buffers.ts'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import { forgettingUsers } from './idempotency.ts'
 import { type Follower, followingConsumer, lagOfParts, logFollowers, showLag } from './lag.ts'
