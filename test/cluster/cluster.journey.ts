@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { listApis, OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
+import { listApis, OPERATIONS, type Principal, requests, SCOPES } from '@gantry/contracts'
 import { type ReceivedSpan, startSpanReceiver } from '@gantry/engines'
 import { ranOn } from '@gantry/engines/ran-on'
 import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-runtime'
@@ -159,8 +159,8 @@ describe('a service that is called without the gateway', () => {
   })
 
   const question = () => ({
-    subject: subjects.authenticate,
-    data: { credential: authorization.replace('Bearer ', '') },
+    id: requests.authenticate.id,
+    asked: { credential: authorization.replace('Bearer ', '') },
   })
 
   /** Sends an internal request of the gateway to identity, at one of its ports. */
@@ -191,8 +191,7 @@ describe('a service that is called without the gateway', () => {
   test('answers internal requests of its callers at its internal port', async () => {
     const { sign } = await principals()
     const { url, inside } = processes().get('identity-1') ?? {}
-    const purpose = { service: 'identity', id: subjects.authenticate }
-    const headers = { 'x-gantry-principal': sign(principal, purpose) }
+    const headers = { 'x-gantry-principal': sign(principal, requests.authenticate) }
     const answers = await Promise.all([askInside(inside, headers), askInside(url, headers)])
     expect(answers.map(({ status }) => status)).toEqual([200, 404])
   })

@@ -303,7 +303,8 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       await once(first, 'close')
       // NATS delivers all messages again to a new consumer, and the last one again to the old consumer after 30 s.
       const { bus } = await connect('audit')
-      await bus.request('$JS.API.CONSUMER.DELETE.GANTRY.audit', {}, { timeoutMs: 2_000 }).catch(() => {})
+      await bus.broadcast('$JS.API.CONSUMER.DELETE.GANTRY.audit', {})
+      await bus.ping()
       const late = { name: 'late', displayName: 'x', status: 'ACTIVE', tags: [] }
       await call(1, authorization, 'POST', '/apis', late)
       const second = start()
@@ -323,9 +324,6 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
         'log-position',
       )
       expect(await readFirst(bus, 'events.catalog.*')).toMatch(/^events\.catalog\./)
-      const nobody = { user: '00000000-0000-4000-8000-000000000001' }
-      const standing = await bus.request('identity.user-standing', nobody, { timeoutMs: 5_000 })
-      expect(standing).toEqual({ user: null, revision: -1 })
     })
   })
 

@@ -45,25 +45,14 @@ test('a user may delete its durable consumers, which begin anew where the server
 })
 
 test('internal messages have one publishing user, and only their recipients may subscribe', () => {
-  const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists, userStanding, userNames } =
-    subjects
+  const { principalChanged, keysChanged, rateCounts } = subjects
   expect([principalChanged, keysChanged].map(publishers)).toEqual([['identity'], ['identity']])
   expect(hearers(principalChanged)).toEqual(['catalog', 'notifier', 'gateway'])
   expect(hearers(keysChanged)).toEqual(['gateway'])
   expect([publishers(rateCounts), hearers(rateCounts)]).toEqual([['gateway'], ['gateway']])
-  expect([publishers(rotateKeys), hearers(rotateKeys)]).toEqual([['operator'], ['identity']])
-  for (const [subject, service] of [
-    [subjects.resealIdentity, 'identity'],
-    [subjects.retireKeys, 'identity'],
-    [subjects.resealNotifier, 'notifier'],
-  ] as const)
-    expect([publishers(subject), hearers(subject)]).toEqual([['operator'], [service]])
-  expect([publishers(apiExists), hearers(apiExists)]).toEqual([['media'], ['catalog']])
-  expect([publishers(userStanding), hearers(userStanding)]).toEqual([['notifier'], ['identity']])
-  expect([publishers(userNames), hearers(userNames)]).toEqual([['catalog', 'notifier'], ['identity']])
 })
 
-test('every subject of the contracts has a subscriber or is stored, unless its requests use HTTP alone', () => {
+test('every subject of the contracts has a subscriber or is stored', () => {
   const stored = ['events.>', 'platform.events', 'deployments.reported']
   const all = Object.values(subjects).map(subject =>
     typeof subject === 'string' ? subject : subject('catalog', 'ANYTHING'),
@@ -71,8 +60,7 @@ test('every subject of the contracts has a subscriber or is stored, unless its r
   const unheard = all.filter(
     subject => hearers(subject).length === 0 && !stored.some(pattern => subjectMatches(pattern, subject)),
   )
-  // The gateway asks each replica for its state over HTTP.
-  expect(unheard).toEqual([subjects.processState('catalog')])
+  expect(unheard).toEqual([])
 })
 
 test('every user has its own inbox, which no other user may read', () => {

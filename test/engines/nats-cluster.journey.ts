@@ -161,6 +161,4 @@ async function readAll(bus: Bus): Promise<unknown[]> {
   return given
 }
 
-/** JetStream executes the request without the response that `request` expects. */
-const changeLeader = (bus: Bus) =>
-  bus.request('$JS.API.STREAM.LEADER.STEPDOWN.GANTRY', {}, { timeoutMs: 2_000 }).catch(() => {})
+const changeLeader = (bus: Bus) => bus.broadcast('$JS.API.STREAM.LEADER.STEPDOWN.GANTRY', {}).catch(() => {})

@@ -49,18 +49,7 @@ export {
 } from './events/public-events.ts'
 export { CHANGED_STREAMS } from './events/resource-types.ts'
 export { STREAM_CATEGORIES } from './events/stream-categories.ts'
-export {
-  DeploymentReport,
-  EVENT_SERVICES,
-  MAX_NAMED_USERS,
-  Resealed,
-  ResealRequest,
-  serviceOf,
-  subjects,
-  UserName,
-  UserNames,
-  UserStanding,
-} from './events/subjects.ts'
+export { DeploymentReport, EVENT_SERVICES, subjects } from './events/subjects.ts'
 export {
   type ApiFacets,
   ApiInput,
@@ -192,3 +181,13 @@ export {
   WebhookRecord,
   WebhookUpdate,
 } from './operations/webhooks.ts'
+export {
+  MAX_NAMED_USERS,
+  type Reseal,
+  type Resealed,
+  type Rotation,
+  requests,
+  type ServiceRequest,
+  type UserName,
+  type UserStanding,
+} from './requests.ts'

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Bus, BusUnavailable, type Json, NoResponder } from '@gantry/messaging'
+import { type Bus, BusUnavailable, type Json } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { COUNT_AFTER } from './bus/messages.ts'
@@ -159,7 +159,6 @@ describe('a bus in a SQLite file', () => {
     await expect(bus.head()).rejects.toBeInstanceOf(BusUnavailable)
     await expect(publish('b')).rejects.toBeInstanceOf(BusUnavailable)
     await expect(bus.broadcast('hints.dropped', 1)).rejects.toBeInstanceOf(BusUnavailable)
-    await expect(bus.request('requests.pid', 1, { timeoutMs: 1 })).rejects.toBeInstanceOf(BusUnavailable)
     bus = sqliteBus({ path })
     expect(await bus.last(['>'])).toMatchObject({ data: 'a' })
   })
@@ -175,19 +174,15 @@ describe('a bus in a SQLite file', () => {
       await other.ended
     })
 
-    it('exchanges broadcasts and requests', async () => {
+    it('exchanges broadcasts', async () => {
       const heard: Json[] = []
       bus.listen('hints.done', data => heard.push(data))
       await bus.broadcast('hints.dropped', 'x')
       await eventually(() => expect(other.lines()).toEqual(['ready', 'heard x']))
-      expect(await bus.request('requests.pid', null, { timeoutMs: 5_000 })).toBe(other.process.pid)
 
       other.process.stdin?.write('go on\n')
       await other.ended
       await eventually(() => expect(heard).toEqual([other.process.pid]))
-      await expect(bus.request('requests.pid', null, { timeoutMs: 5_000 })).rejects.toBeInstanceOf(
-        NoResponder,
-      )
     })
   })
 })

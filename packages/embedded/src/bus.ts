@@ -1,16 +1,7 @@
-import {
-  type Bus,
-  BusUnavailable,
-  NoResponder,
-  Overtaken,
-  RequestFailed,
-  RequestTimeout,
-} from '@gantry/messaging'
+import { type Bus, BusUnavailable, Overtaken } from '@gantry/messaging'
 import { BROADCASTS_SCHEMA, broadcasts } from './bus/broadcasts.ts'
 import { lastSequence, MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
-import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { REMOVED_SCHEMA, removedMessages, removeExpired } from './bus/retention.ts'
-import { unsyncedFile } from './bus/unsynced-file.ts'
 import { watchChanges } from './sqlite/changes.ts'
 import { type Disk, watchDisk } from './sqlite/disk.ts'
 import { groupCommit, syncWalNow, type WalSync, walSync } from './sqlite/group-commit.ts'
@@ -34,12 +25,12 @@ export interface BusOptions {
 const FILE = {
   kind: 'messages',
   version: FORMATS.messages,
-  schema: [MESSAGES_SCHEMA, REMOVED_SCHEMA, BROADCASTS_SCHEMA, REQUESTS_SCHEMA].join(';'),
+  schema: [MESSAGES_SCHEMA, REMOVED_SCHEMA, BROADCASTS_SCHEMA].join(';'),
 } as const
 
 /**
- * A bus in a SQLite file. Several buses, also in several processes of one host, can use the same file. Requests are answered
- * within the process where this bus has a responder, otherwise through the file. Published messages are durable.
+ * A bus in a SQLite file. Several buses, also in several processes of one host, can use the same file. Published messages
+ * are durable.
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteBus(options: BusOptions): Bus {
@@ -47,7 +38,9 @@ export function sqliteBus(options: BusOptions): Bus {
   const { disk = watchDisk(), retentionMs } = options
   const db = openDatabase(path, { ...FILE, durable: false })
   const sync = options.sync ?? walSync(db, path)
+  // Broadcasts wait for no sync: their commits survive the death of the process, but not a power loss.
   const unsynced = openDatabase(path, { ...FILE, durable: false })
+  const hints = groupCommit(unsynced, { committed() {}, path, disk })
   const changes = watchChanges(db, pollMs)
   syncWalNow(db, path, disk)
   const last = lastSequence(db)
@@ -63,7 +56,6 @@ export function sqliteBus(options: BusOptions): Bus {
     },
   })
   const closing = new AbortController()
-  const file = unsyncedFile(unsynced, { path, disk, changes, closing: closing.signal })
   const removed = removedMessages(db)
   const messages = messageStream({
     db,
@@ -74,8 +66,7 @@ export function sqliteBus(options: BusOptions): Bus {
     durable: () => durable,
     removed,
   })
-  const { broadcast, listen } = broadcasts(file)
-  const { request, respond, withdraw } = requests(file)
+  const { broadcast, listen } = broadcasts({ db: unsynced, commits: hints, changes, closing: closing.signal })
 
   const removing =
     retentionMs !== undefined && removeExpired({ db, commits, now, retentionMs, closing: closing.signal })
@@ -83,8 +74,7 @@ export function sqliteBus(options: BusOptions): Bus {
   const close = async () => {
     if (closing.signal.aborted) return
     commits.flush()
-    file.commits.flush()
-    withdraw()
+    hints.flush()
     closing.abort()
     await removing
     await commits.settled()
@@ -104,8 +94,6 @@ export function sqliteBus(options: BusOptions): Bus {
     removedThrough: subjects => answering(() => messages.removedThrough(subjects)),
     broadcast: (subject, data) => answering(() => broadcast(subject, data)),
     listen,
-    request: (subject, data, options) => answering(() => request(subject, data, options)),
-    respond,
     ping: () => answering(async () => void last()),
     close,
   }
@@ -131,11 +119,7 @@ export function dropMessages(path: string): boolean {
 
 /** Errors that are not part of the contract of the bus mean that it is unavailable. */
 const failure = (error: unknown) =>
-  [BusUnavailable, NoResponder, Overtaken, RequestTimeout, RequestFailed].some(
-    known => error instanceof known,
-  )
-    ? error
-    : new BusUnavailable(error)
+  error instanceof BusUnavailable || error instanceof Overtaken ? error : new BusUnavailable(error)
 
 const answering = <T>(call: () => Promise<T>): Promise<T> =>
   call().catch(error => Promise.reject(failure(error)))

@@ -12,6 +12,7 @@ export {
   type InternalRequestsOptions,
   internalRequests,
 } from './requests/internal-requests.ts'
+export { answerOperators, processOn, servicesAt } from './requests/operators.ts'
 export { referenceTime } from './requests/reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './requests/replicas.ts'
 export { NotListening, type Port, processServers, type Servers } from './servers.ts'
@@ -25,5 +26,6 @@ export {
   serverSettings,
   serviceSettings,
   storeSettings,
+  urlsOfServices,
 } from './settings.ts'
 export { type BackingStore, type BackingStoreWatch, watchBackingStores } from './stores/backing-stores.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { Refusal, subjects } from '@gantry/contracts'
+import { Refusal, requests } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import {
   ANONYMOUS,
@@ -21,7 +21,7 @@ import type { z } from 'zod'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
 import { internalRequests } from './requests/internal-requests.ts'
 import { type Replicas, replicas } from './requests/replicas.ts'
-import { serviceSettings } from './settings.ts'
+import { serviceSettings, urlsOfServices } from './settings.ts'
 import { type MessageStorage, openBus } from './stores/bus.ts'
 import { watchedDisk } from './stores/files.ts'
 import { openStores, type Stores } from './stores/stores.ts'
@@ -33,7 +33,7 @@ const AGAIN_MS = 1_000
 
 export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service> {
   name: string
-  /** The settings that only this service has. */
+  /** The settings that only this service has, with the URLs of the services that it asks. */
   settings: Schema
   environment: NodeJS.ProcessEnv
   /** Creates the service. `blobs` and `userKeys` open stores that only one service uses. */
@@ -72,25 +72,25 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
   const { store: bus, backingStore } = openBus(settings, { name, log, disk, ...messages?.(own) })
   let principals: PassedPrincipals | undefined
   const pass = (purpose: Purpose) => principals?.sign(ANONYMOUS, purpose) ?? ''
-  const services = servicesByUrl(name, context)
+  const services = servicesByUrl(context)
   let unwatch: (() => void)[] = []
-  const others = internalRequests({ bus, services, basePath, pass })
+  const peers = internalRequests({ services, basePath, pass })
   const service = make(
     {
       eventStore,
       readModels,
-      bus: others.bus,
+      bus,
       blobs,
       userKeys,
       now,
       newId: randomUUID,
       encryptionKeys,
-      process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics },
+      process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics, peers },
     },
     own,
   )
   readModelMetrics(metrics, { readModels, eventStore }, service.projectors)
-  others.respond(subjects.processState(name), async () => ({ ...state(), lag: await service.lag() }))
+  peers.answer(requests.processState(name), async () => ({ ...state(), lag: await service.lag() }))
   let prepared = false
   const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
   return {
@@ -108,12 +108,12 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       })
     },
     async inside(scope) {
-      if (principals) others.routes(scope, principals.vouched)
+      if (principals) peers.routes(scope, principals.vouched)
     },
     async start() {
       const metadata = ownMetadata({ now, newId: randomUUID }, name)
       await succeeding(() => useEncryptionKeys(eventStore, encryptionKeys, metadata), log)
-      unwatch = Object.values(services).flatMap(service => service?.watch() ?? [])
+      unwatch = Object.values(services).map(service => service.watch())
       await service.start()
       while (service.waitingFor() !== undefined) await setTimeout(POLL_MS)
       await succeeding(async () => prepare?.(service, own), log)
@@ -129,16 +129,20 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
   }
 }
 
-/** The other services with a URL in the settings. */
-function servicesByUrl(
-  name: string,
-  { settings, log, now }: ProcessContext<z.infer<typeof serviceSettings>>,
-): Readonly<Record<string, Replicas | undefined>> {
-  const { BASE_PATH: basePath, CATALOG_URL, MEDIA_URL } = settings
-  const found = (service: string, urls: readonly string[] | undefined) =>
-    urls && service !== name ? replicas({ urls, basePath, now, log }) : undefined
-  return { catalog: found('catalog', CATALOG_URL), media: found('media', MEDIA_URL) }
-}
+/** The services whose URLs are in the settings. */
+const servicesByUrl = ({
+  settings,
+  log,
+  now,
+}: ProcessContext<z.infer<typeof serviceSettings>>): Readonly<Record<string, Replicas>> =>
+  Object.fromEntries(
+    Object.entries(settings)
+      .filter(([setting]) => setting in urlsOfServices.shape)
+      .map(([setting, urls]) => [
+        setting.replace('_URL', '').toLowerCase(),
+        replicas({ urls: urls as unknown as string[], basePath: settings.BASE_PATH, now, log }),
+      ]),
+  )
 
 /** Retries until the work succeeds, because a store may become unavailable at any time. @throws SettingsRefused at once */
 async function succeeding(work: () => Promise<unknown>, log: Log): Promise<void> {

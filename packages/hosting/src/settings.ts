@@ -131,24 +131,27 @@ export const storeSettings = z.object({
 })
 export type StoreSettings = z.infer<typeof storeSettings>
 
-/** Settings of internal requests between processes. */
-const peerSettings = z.object({
+/** The URLs of the services, for the processes that send them requests. */
+export const urlsOfServices = z.object({
+  CATALOG_URL: origins.describe(
+    'URLs of catalog, for the gateway and media: see [how replicas are found](#how-replicas-are-found).',
+  ),
+  IDENTITY_URL: origins.describe('URLs of identity, for the gateway, catalog, notifier and operators.'),
+  MEDIA_URL: origins.describe('URLs of media, for the gateway and catalog.'),
+  NOTIFIER_URL: origins.describe('URLs of notifier, for the gateway and operators.'),
+})
+
+/** Settings of the port inside. */
+const internalPort = z.object({
   INTERNAL_PORT: port
     .prefault('8081')
     .describe(
-      'Port for `/metrics` and for internal requests of the gateway and other services; must differ from `PORT`.',
+      'Port for `/metrics` and for requests of other services, of the gateway and of operators; must differ from `PORT`.',
     ),
-  // Requests to services without URLs use the bus, and fail while it is unavailable.
-  CATALOG_URL: origins
-    .optional()
-    .describe(
-      'URLs of catalog, required by the gateway: see [how replicas are found](#how-replicas-are-found).',
-    ),
-  MEDIA_URL: origins.optional().describe('URLs of media, required by the gateway.'),
 })
 
 /** The settings that all services have in common. */
 export const serviceSettings = keySettings
   .extend(processSettings.shape)
   .extend(storeSettings.shape)
-  .extend(peerSettings.shape)
+  .extend(internalPort.shape)

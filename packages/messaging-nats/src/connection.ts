@@ -37,11 +37,8 @@ export interface Connection {
   session(): Promise<Session>
   /** Version of the server of the last session; undefined before the first one. */
   serverVersion(): string | undefined
-  /**
-   * Subscribes, in this and all later sessions, until the returned function is called. That one resolves when all messages
-   * that have arrived are handled.
-   */
-  subscribe(subject: string, options: Subscribing): () => Promise<void>
+  /** Subscribes, in this and all later sessions, until the returned function is called. */
+  subscribe(subject: string, options: Subscribing): () => void
   /** Flushes what was sent, and closes the connection. */
   close(): Promise<void>
 }
@@ -195,18 +192,20 @@ class Subscriptions {
     for (const attach of this.#attach) attach(session)
   }
 
-  /** @returns a function that ends the subscription, and resolves when all messages that have arrived are handled */
-  add(subject: string, options: Subscribing, current: Session | undefined): () => Promise<void> {
-    let drain = async () => {}
+  /** @returns a function that ends the subscription */
+  add(subject: string, options: Subscribing, current: Session | undefined): () => void {
+    let end = () => {}
     const attach = ({ nc, lost }: Session) => {
       const made = nc.subscribe(subject, options)
-      drain = () => (lost.aborted || made.isClosed() ? Promise.resolve() : orLost(made.drain(), lost))
+      end = () => {
+        if (!lost.aborted) made.unsubscribe()
+      }
     }
     this.#attach.add(attach)
     if (current && !current.lost.aborted) attach(current)
-    return async () => {
+    return () => {
       this.#attach.delete(attach)
-      await drain()
+      end()
     }
   }
 }

@@ -7,11 +7,10 @@ import { lastOn } from './last.ts'
 import { publishing } from './publish.ts'
 import { backlogOf, reader } from './read.ts'
 import { removedThrough } from './removed.ts'
-import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
 import { isOverwritten, STREAM_NOT_FOUND } from './stream.ts'
 
-/** How long `close` waits for requests and messages in progress. */
+/** How long `close` waits for messages in progress. */
 const GRACE_MS = 2_000
 
 export interface NatsBus extends Bus {
@@ -21,7 +20,8 @@ export interface NatsBus extends Bus {
 
 /**
  * A bus on NATS with JetStream (2.9 or newer). It connects in the background and reconnects until it is closed. While the
- * server is unavailable, calls fail at once with BusUnavailable, whose message has the reason, and reads end with it. Listeners and responders resume when the server is back.
+ * server is unavailable, calls fail at once with BusUnavailable, whose message has the reason, and reads end with it.
+ * Listeners resume when the server is back.
  * @throws NatsRefused when the URL cannot be used
  */
 export function natsBus(options: NatsOptions): NatsBus {
@@ -30,7 +30,6 @@ export function natsBus(options: NatsOptions): NatsBus {
   const read = reader(connection, closing.signal)
   const { publish } = publishing(connection)
   const { broadcast, listen } = broadcasts(connection)
-  const { request, respond, withdraw } = requests(connection)
   const underWay = new Set<Promise<unknown>>()
 
   const state = async () => {
@@ -69,7 +68,7 @@ export function natsBus(options: NatsOptions): NatsBus {
 
   const close = async () => {
     closing.abort()
-    const finished = Promise.allSettled([...underWay, withdraw()])
+    const finished = Promise.allSettled(underWay)
     const late = new AbortController()
     await Promise.race([finished, sleep(GRACE_MS, { signal: late.signal })])
     late.abort()
@@ -91,8 +90,6 @@ export function natsBus(options: NatsOptions): NatsBus {
     removedThrough: async () => removedThrough(await state()),
     broadcast,
     listen,
-    request,
-    respond,
     ping: async () => void (await head()),
     serverVersion: connection.serverVersion,
     close() {

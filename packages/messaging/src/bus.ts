@@ -32,17 +32,6 @@ export interface MissedMessages {
   through: number
 }
 
-/** Headers of requests and messages, e.g. the W3C trace context. */
-export type Headers = Readonly<Record<string, string>>
-
-export interface RequestOptions {
-  timeoutMs: number
-  headers?: Headers | undefined
-}
-
-/** Answers a request. */
-export type Responder = (data: Json, headers?: Headers) => Promise<Json>
-
 /** What is read of the stream of all messages. */
 export interface ReadOptions extends Subjects {
   /** Sequence (exclusive) to read from. */
@@ -101,10 +90,6 @@ export interface Bus {
   broadcast(subject: string, data: Json): Promise<void>
   /** Handles broadcasts until the returned function is called. */
   listen(subject: string, handler: (data: Json) => void): () => void
-  /** Sends a request to one of the responders. @throws RequestTimeout, NoResponder, RequestFailed */
-  request(subject: string, data: Json, options: RequestOptions): Promise<Json>
-  /** Answers requests, which are distributed over all responders, until the returned function is called. */
-  respond(subject: string, handler: Responder): () => void
   /** Resolves when the bus answers. @throws BusUnavailable */
   ping(): Promise<void>
   close(): Promise<void>
@@ -122,32 +107,6 @@ export class Overtaken extends Error {
   constructor(subject: string, { after, end }: { after: number; end: number }) {
     super(`another publisher has stored message ${end} on ${subject}, after ${after}`)
     this.name = 'Overtaken'
-  }
-}
-
-export class RequestTimeout extends Error {
-  constructor(subject: string) {
-    super(`no answer in time on ${subject}`)
-    this.name = 'RequestTimeout'
-  }
-}
-
-export class NoResponder extends Error {
-  constructor(subject: string) {
-    super(`no responder on ${subject}`)
-    this.name = 'NoResponder'
-  }
-}
-
-/** The responder threw. For a refusal the error has its code. */
-export class RequestFailed extends Error {
-  readonly code: string
-  readonly details: Record<string, unknown>
-  constructor(code: string, message: string, details: Record<string, unknown> = {}) {
-    super(message)
-    this.name = 'RequestFailed'
-    this.code = code
-    this.details = details
   }
 }
 

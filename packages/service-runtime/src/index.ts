@@ -73,10 +73,18 @@ export { measureBuffer } from './service/buffers.ts'
 export { foreignEvents, logErrorCounter, readModelMetrics } from './service/event-metrics.ts'
 export { watchedLeases } from './service/lease-metrics.ts'
 export { ownMetadata } from './service/own-metadata.ts'
+export {
+  type LocalPeers,
+  localPeers,
+  type Peers,
+  type Responder,
+  responder,
+  Unanswered,
+} from './service/peers.ts'
 export { processLog } from './service/process-log.ts'
 export { changed, publicMessage, resourceMessages, sendDirectly } from './service/public-events.ts'
 export type { Admit, Dependencies, Service, ServiceProcess } from './service/service.ts'
-export { type Responders, serviceFrom } from './service/service-parts.ts'
+export { serviceFrom } from './service/service-parts.ts'
 export { type NamesOf, userNames } from './service/user-names.ts'
 export { announceWaits } from './service/waits.ts'
 export { duration, durations, writtenDuration } from './settings/durations.ts'

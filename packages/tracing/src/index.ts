@@ -4,7 +4,6 @@ export {
   answered,
   beginContext,
   contextFields,
-  contextOf,
   currentContext,
   databaseSpan,
   enterContext,

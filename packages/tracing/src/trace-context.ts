@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
-import type { Headers, Message } from '@gantry/messaging'
+import type { Message } from '@gantry/messaging'
 import { type Attributes, errorType, type Span, type SpanStart, type Tracer } from './spans.ts'
 
 /**
@@ -176,13 +176,6 @@ export function inSpan<Result>(
   if (!context?.span) return work(undefined)
   const span = context.span.child(start)
   return inOwnContext(new TraceContext(context.requestId, span.traceparent, span), work)
-}
-
-/** The context in the headers of a request between services; undefined when it has none. */
-export function contextOf(headers: Headers | undefined, start?: SpanStart): TraceContext | undefined {
-  const { 'x-request-id': requestId, traceparent } = headers ?? {}
-  if (requestId === undefined) return undefined
-  return start ? beginContext(requestId, traceparent, start) : new TraceContext(requestId, traceparent)
 }
 
 const requestIdOf = ({ id, data }: Message): string => {

@@ -1,4 +1,4 @@
-import { type Job, subjects } from '@gantry/contracts'
+import { type Job, requests, subjects } from '@gantry/contracts'
 import type { Dependencies } from '@gantry/service-runtime'
 import { hostService } from '@gantry/service-runtime/testing'
 import { pino } from 'pino'
@@ -51,9 +51,9 @@ test('a new display name of the owner changes the ETag, and If-Match accepts the
   const first = await call('GET', url)
   const { owner } = first.body
   expect(first.body.ownerDisplayName).toBeNull()
-  const { bus } = host.dependencies
+  const { bus, process } = host.dependencies
   const name = { username: 'grace', displayName: 'Grace Hopper', deleted: false }
-  onTestFinished(bus.respond(subjects.userNames, async () => ({ [owner]: name })))
+  onTestFinished(process.peers.answer(requests.userNames, async () => ({ [owner]: name })))
   await bus.broadcast(subjects.principalChanged, { userId: owner })
   const second = await call('GET', url, undefined, { 'if-none-match': String(first.headers.etag) })
   expect(second).toMatchObject({ status: 200, body: { ownerDisplayName: 'Grace Hopper' } })

@@ -1,4 +1,4 @@
-import { subjects } from '@gantry/contracts'
+import { requests, subjects } from '@gantry/contracts'
 import {
   type Aggregate,
   aggregate,
@@ -8,11 +8,11 @@ import {
   reservations,
   type Worker,
 } from '@gantry/event-sourcing'
-import type { Message } from '@gantry/messaging'
 import {
   type Dependencies,
   type Instrumented,
   instrumented,
+  responder,
   router,
   type Service,
   sendDirectly,
@@ -53,7 +53,7 @@ export function catalogService(
   { snapshotEvery }: { snapshotEvery?: number } = {},
 ): Service {
   const dependencies = instrumented(given)
-  const { readModels, bus, process } = dependencies
+  const { readModels, process } = dependencies
   const projector = new Projector({
     ...dependencies,
     ...process,
@@ -69,11 +69,11 @@ export function catalogService(
     collections: [apiPeriods, versionPeriods, apiHistory],
   })
   const api = apiAggregate(dependencies, projector, snapshotEvery)
-  const names = userNames({ bus, log: process.log })
+  const names = userNames(dependencies)
   const react = reactionsOf({ ...dependencies, ...process, api })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
     for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
-      await sendDirectly(bus, 'media', message)
+      await sendDirectly(process.peers, 'media', message)
   }
 
   return serviceFrom(dependencies, {
@@ -112,16 +112,15 @@ export function catalogService(
       () => loadSearch(readModels),
       names.listen,
     ],
-    responders: {
-      async [subjects.react('catalog')](message) {
-        await react(message as unknown as Message)
+    responders: [
+      responder(requests.react('catalog'), async message => {
+        await react(message)
         return null
-      },
-      async [subjects.apiExists](question) {
-        const { api: id } = question as { api: string }
-        return { exists: (await api.load(id)).state.status === 'Live' }
-      },
-    },
+      }),
+      responder(requests.apiExists, async ({ api: id }) => ({
+        exists: (await api.load(id)).state.status === 'Live',
+      })),
+    ],
   })
 }
 

@@ -1,3 +1,3 @@
 export { apis } from './api/api.projection.ts'
 export { catalogService } from './app.ts'
-export { type CatalogSettings, catalogSettings } from './settings.ts'
+export { type CatalogSettings, catalogProcessSettings, catalogSettings } from './settings.ts'

@@ -1,9 +1,9 @@
 import { runService } from '@gantry/hosting/service'
-import { catalogService, catalogSettings } from './index.ts'
+import { catalogProcessSettings, catalogService } from './index.ts'
 
 await runService({
   name: 'catalog',
-  settings: catalogSettings,
+  settings: catalogProcessSettings,
   environment: process.env,
   make: (dependencies, settings) => catalogService(dependencies, settings),
 })

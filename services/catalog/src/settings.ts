@@ -1,3 +1,4 @@
+import { urlsOfServices } from '@gantry/hosting'
 import { duration, whole } from '@gantry/service-runtime'
 import { z } from 'zod'
 
@@ -20,3 +21,8 @@ export const catalogSettings = z.object({
     ),
 })
 export type CatalogSettings = z.infer<typeof catalogSettings>
+
+/** Its settings as a process of its own. */
+export const catalogProcessSettings = catalogSettings.extend(
+  urlsOfServices.pick({ IDENTITY_URL: true, MEDIA_URL: true }).shape,
+)

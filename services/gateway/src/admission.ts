@@ -2,16 +2,16 @@ import { hash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import {
   exportAuditLog,
-  isProblemCode,
   login,
   type Operation,
   PROBLEMS,
-  Principal,
+  type Principal,
   Refusal,
+  requests,
   subjects,
 } from '@gantry/contracts'
-import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
-import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service-runtime'
+import type { Bus, Json } from '@gantry/messaging'
+import { type Admit, ANONYMOUS, noteCaller, type Peers, requireScope } from '@gantry/service-runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -56,7 +56,6 @@ function credentialOf({ headers: { authorization }, socket }: FastifyRequest): C
 /** How long a cached principal is used without asking identity: the limit of revocation when a broadcast is lost. */
 const CACHE_MS = 5_000
 const CACHE_SIZE = 10_000
-const TIMEOUT_MS = 4_000
 const EXPORT_CHECKED_MS = 1_000
 
 /** The broadcast that a user, or one of their access tokens, has changed. */
@@ -74,19 +73,27 @@ export interface Principals {
   cached(credential: Credential): Principal | undefined
   /** Whether the credential was valid when it was last verified, has not expired and is not known to have changed. */
   trusted(credential: Credential): boolean
-  /** Asks identity; simultaneous calls for a credential share one request. @throws Refusal, or what the bus throws */
+  /** Asks identity; simultaneous calls for a credential share one request. @throws Refusal, Unanswered */
   ask(credential: Credential): Promise<Principal>
   /** Starts to forget principals when a broadcast says that they changed. @returns function that stops it */
   listen(): () => void
 }
 
-export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
+export function principals({
+  bus,
+  peers,
+  now,
+}: {
+  bus: Bus
+  peers: Pick<Peers, 'ask'>
+  now(): Date
+}): Principals {
   /** By digest of the credential, as is `asking`. */
   const known = new LRUCache<string, CachedPrincipal>({ max: CACHE_SIZE })
   const asking = new Map<string, Promise<Principal>>()
 
   const lookUp = async (token: string) => {
-    const principal = await principalOf(bus, token)
+    const principal = await principalOf(peers, token)
     if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
     return principal
   }
@@ -129,7 +136,7 @@ export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals 
         }
         return principal
       } catch (error) {
-        if (error instanceof Refusal) known.delete(digest)
+        if (isRefused(error)) known.delete(digest)
         throw error
       } finally {
         if (asking.get(digest) === asked) asking.delete(digest)
@@ -154,21 +161,13 @@ const refused = (detail: string) =>
     headers: { 'www-authenticate': 'Bearer realm="gantry", error="invalid_token"' },
   })
 
-async function principalOf(bus: Bus, credential: string): Promise<Principal> {
+async function principalOf(peers: Pick<Peers, 'ask'>, credential: string): Promise<Principal> {
   try {
-    return Principal.parse(
-      await bus.request(subjects.authenticate, { credential }, { timeoutMs: TIMEOUT_MS }),
-    )
+    return await peers.ask(requests.authenticate, { credential })
   } catch (error) {
-    if (!(error instanceof RequestFailed) || !isProblemCode(error.code)) throw error
-    const { status } = PROBLEMS[error.code]
-    if (status >= 500) throw error
-    if (status === 401) {
-      throw refused(
-        typeof error.details.detail === 'string' ? error.details.detail : 'The token is not valid',
-      )
-    }
-    throw new Refusal(error.code, error.details)
+    if (!(error instanceof Refusal) || PROBLEMS[error.code].status !== 401) throw error
+    const { detail } = error.details
+    throw refused(typeof detail === 'string' ? detail : 'The token is not valid')
   }
 }
 

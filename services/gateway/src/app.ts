@@ -1,6 +1,6 @@
 import cors from '@fastify/cors'
 import type { Bus } from '@gantry/messaging'
-import type { Admit } from '@gantry/service-runtime'
+import type { Admit, Peers } from '@gantry/service-runtime'
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { admission, principals, recheckOf } from './admission.ts'
@@ -15,6 +15,7 @@ import type { GatewaySettings } from './settings.ts'
 
 export interface GatewayDependencies {
   bus: Bus
+  peers: Pick<Peers, 'ask'>
   now(): Date
   metrics: Registry
   /** Shared counters of all replicas. Without them each replica counts for itself. */
@@ -55,8 +56,8 @@ const READABLE_BY_PAGES = [
 ]
 
 export function gateway(dependencies: GatewayDependencies, settings: GatewaySettings): Gateway {
-  const { bus, now, metrics, counts, starting } = dependencies
-  const known = principals({ bus, now })
+  const { bus, peers, now, metrics, counts, starting } = dependencies
+  const known = principals({ bus, peers, now })
   let limits: RateLimits = {}
   const admit = admission(known, () => limits, starting)
   let unlisten: (() => void)[] = []
@@ -88,7 +89,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       eventSchemaRoutes(app, { admit, root: settings.PUBLIC_URL ?? app.prefix })
       endStreams = eventStream(app, {
         publicUrl: settings.PUBLIC_URL,
-        bus,
+        feed: { bus, peers },
         admit,
         now,
         slots: replaySlots(CONCURRENT_REPLAYS, metrics),

@@ -31,8 +31,8 @@ await runProcess({
       notifier: found(settings.NOTIFIER_URL),
     }
     let pass = (_purpose: Purpose) => ''
-    const asking = internalRequests({ bus, services, basePath, pass: purpose => pass(purpose) })
-    const edge = gateway({ bus: asking.bus, now, metrics, counts: rateCounts({ bus, now }) }, settings)
+    const peers = internalRequests({ services, basePath, pass: purpose => pass(purpose) })
+    const edge = gateway({ bus, peers, now, metrics, counts: rateCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** True once all services have been ready. From then on the gateway stays ready and answers 503 for missing services. */
     let complete = false
@@ -45,7 +45,7 @@ await runProcess({
         await edge.edge(scope)
         systemRoute(scope, {
           admit: edge.admit,
-          system: () => systemOf(Object.keys(services), asking, state()),
+          system: () => systemOf(Object.keys(services), peers, state()),
         })
         await forwarding(scope, { admit: edge.admit, sign, services })
       },

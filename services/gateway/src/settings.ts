@@ -1,11 +1,10 @@
 import { isIP } from 'node:net'
-import { principalKeySetting, processSettings } from '@gantry/hosting'
+import { principalKeySetting, processSettings, urlsOfServices } from '@gantry/hosting'
 import {
   derivedPrincipalKey,
   type EncryptionKeys,
   encryptionKeys,
   list,
-  origins,
   port,
   publicUrl,
   type ServerOptions,
@@ -89,14 +88,6 @@ export const serverOptions = (settings: GatewaySettings): Pick<ServerOptions, 'c
 export const metricsServer = ({ METRICS_PORT: port }: GatewaySettings) =>
   port === undefined ? undefined : ({ setting: 'METRICS_PORT', port } as const)
 
-/** The URLs of the services, when they run as separate processes. */
-const upstreamSettings = z.object({
-  CATALOG_URL: origins.describe('URLs of catalog: see [how replicas are found](#how-replicas-are-found).'),
-  IDENTITY_URL: origins.describe('URLs of identity.'),
-  MEDIA_URL: origins.describe('URLs of media.'),
-  NOTIFIER_URL: origins.describe('URLs of notifier.'),
-})
-
 const principalKeySettings = z.object({
   PRINCIPAL_KEY: principalKeySetting,
   ENCRYPTION_KEY: encryptionKeys().optional(),
@@ -105,7 +96,7 @@ const principalKeySettings = z.object({
 /** The settings of the gateway when it runs as a separate process. */
 export const gatewayProcessSettings = processSettings
   .extend(gatewaySettings.shape)
-  .extend(upstreamSettings.shape)
+  .extend(urlsOfServices.shape)
   .extend(principalKeySettings.shape)
   .refine(({ PRINCIPAL_KEY, ENCRYPTION_KEY }) => PRINCIPAL_KEY ?? ENCRYPTION_KEY, {
     path: ['PRINCIPAL_KEY'],

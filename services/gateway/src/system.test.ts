@@ -1,6 +1,5 @@
-import { type ServiceState, subjects } from '@gantry/contracts'
+import { requests, type ServiceState } from '@gantry/contracts'
 import { internalRequests, replicas } from '@gantry/hosting'
-import { inMemoryBroker } from '@gantry/messaging/testing'
 import Fastify from 'fastify'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -25,13 +24,8 @@ const bus = {
 
 /** Starts a replica. @returns its URL */
 async function replica(release: string, answer?: () => Promise<ServiceState>): Promise<string> {
-  const inside = internalRequests({
-    bus: inMemoryBroker().connect(),
-    services: {},
-    basePath: '',
-    pass: () => '',
-  })
-  if (answer) inside.respond(subjects.processState('catalog'), answer)
+  const inside = internalRequests({ services: {}, basePath: '', pass: () => '' })
+  if (answer) inside.answer(requests.processState('catalog'), answer)
   const app = Fastify()
   onTestFinished(async () => {
     app.server.closeAllConnections()
@@ -59,13 +53,8 @@ test('shows every replica of a service, also one that hangs, is gone, or does no
   const known = replicas({ urls, basePath: '', now, log })
   onTestFinished(known.watch())
   await vi.waitFor(() => expect(known.all().filter(({ ready }) => ready)).toHaveLength(4))
-  const asking = internalRequests({
-    bus: inMemoryBroker().connect(),
-    services: { catalog: known },
-    basePath: '',
-    pass: () => '',
-  })
-  const { services, lag, backingStores } = await systemOf(['catalog', 'media'], asking, own, 5_000)
+  const asking = internalRequests({ services: { catalog: known }, basePath: '', pass: () => '' })
+  const { services, lag, backingStores } = await systemOf(['catalog', 'media'], asking, own)
   const [catalog, media, gateway] = services
   expect(catalog?.status).toBe('READY')
   expect(catalog?.replicas.map(({ status, version, host }) => ({ status, version, host }))).toEqual([

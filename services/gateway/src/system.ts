@@ -2,16 +2,13 @@ import {
   getSystem,
   type Lag,
   type ProcessState,
+  requests,
   ServiceState,
   type System,
-  subjects,
 } from '@gantry/contracts'
 import type { InternalRequests } from '@gantry/hosting'
 import { type Admit, checkQuery, routeOf } from '@gantry/service-runtime'
 import type { FastifyInstance } from 'fastify'
-
-/** Time for a replica to answer. Its stores have a little less to tell it the lag. */
-const TIMEOUT_MS = 3_000
 
 type Replica = System['services'][number]['replicas'][number]
 
@@ -38,21 +35,19 @@ export function systemRoute(
 /**
  * The state of an installation of several processes: asks each known replica of the services. Never throws.
  * @param own state of the gateway
- * @param timeoutMs time for each replica to answer
  */
 export async function systemOf(
   services: readonly string[],
   { askEach }: Pick<InternalRequests, 'askEach'>,
   own: ProcessState,
-  timeoutMs = TIMEOUT_MS,
 ): Promise<System> {
   const asked = services.map(async (name): Promise<KnownService> => {
-    const replies = await askEach(subjects.processState(name), timeoutMs)
+    const replies = await askEach(requests.processState(name))
     return {
       name,
-      replicas: replies.map(({ replica: { ready, release }, reply }) => {
-        const { data: state } = ServiceState.safeParse(reply)
-        return state ? replicaOf(state) : { shown: silent(ready && reply !== undefined, release) }
+      replicas: replies.map(({ replica: { ready, release }, answer }) => {
+        const { data: state } = ServiceState.safeParse(answer)
+        return state ? replicaOf(state) : { shown: silent(ready && answer !== undefined, release) }
       }),
     }
   })

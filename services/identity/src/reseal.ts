@@ -1,4 +1,4 @@
-import { Refusal, type Resealed, ResealRequest } from '@gantry/contracts'
+import { Refusal, type Reseal, type Resealed } from '@gantry/contracts'
 import { type CommandMetadata, StreamQuarantined } from '@gantry/event-sourcing'
 import {
   type Dependencies,
@@ -9,7 +9,6 @@ import {
   retireEncryptionKeys,
 } from '@gantry/service-runtime'
 import type { UserKeys } from '@gantry/stores'
-import { z } from 'zod'
 import type { UserCiphers } from './personal-data/user-ciphers.ts'
 import type { SigningKeys } from './signingkey/keys.ts'
 
@@ -26,10 +25,10 @@ export interface Resealing {
 
 /** Seals signing keys, then pages of the keys of users again, where another than the first key of ENCRYPTION_KEY sealed them. */
 export function resealing({ rings, ciphers, userKeys, encryptionKeys, metadata }: Resealing) {
-  return async (request: unknown): Promise<Resealed> => {
+  return async ({ after, fingerprint }: Reseal): Promise<Resealed> => {
     const key = firstInUse(encryptionKeys)
-    const { after, fingerprint = key.fingerprint } = ResealRequest.parse(request)
-    if (fingerprint !== key.fingerprint) return { key, examined: 0, resealed: 0, failed: [], next: null }
+    if (fingerprint !== undefined && fingerprint !== key.fingerprint)
+      return { key, examined: 0, resealed: 0, failed: [], next: null }
     const counted = { examined: 0, resealed: 0 }
     const failed: string[] = []
     const count = async (what: string, work: () => Promise<{ examined: number; resealed: number }>) => {
@@ -56,12 +55,10 @@ export function resealing({ rings, ciphers, userKeys, encryptionKeys, metadata }
   }
 }
 
-const RetireRequest = z.object({ fingerprint: z.string() })
-
 /** Records at the request of an operator that only the first key of ENCRYPTION_KEY is in use. */
-export const retiring = (dependencies: Dependencies) => async (request: unknown) => {
+export const retiring = (dependencies: Dependencies) => async (asked: { fingerprint: string }) => {
   const { eventStore, encryptionKeys } = dependencies
-  if (RetireRequest.parse(request).fingerprint !== firstInUse(encryptionKeys).fingerprint)
+  if (asked.fingerprint !== firstInUse(encryptionKeys).fingerprint)
     throw new Refusal('write-conflict', {
       detail: 'the first key of ENCRYPTION_KEY differs between replicas',
     })

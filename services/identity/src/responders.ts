@@ -1,10 +1,8 @@
-import { MAX_NAMED_USERS, type Resealed, subjects, type UserStanding } from '@gantry/contracts'
+import { type Reseal, type Resealed, type Rotation, requests } from '@gantry/contracts'
 import { type EventStore, logIdentity } from '@gantry/event-sourcing'
-import type { NamesOf, Responders } from '@gantry/service-runtime'
-import { z } from 'zod'
+import { type NamesOf, type Responder, responder } from '@gantry/service-runtime'
 import type { Authenticate } from './authentication/authenticate.ts'
-import { unauthenticated } from './authentication/unauthenticated.ts'
-import { type KeyRotation, RotationRequest } from './signingkey/rotation.ts'
+import type { KeyRotation } from './signingkey/rotation.ts'
 import type { UserAggregate } from './user/user.decide.ts'
 
 export interface ResponderOptions {
@@ -12,44 +10,34 @@ export interface ResponderOptions {
   user: UserAggregate
   namesOf: NamesOf
   /** By the ring of a request. */
-  rotations: Readonly<Record<RotationRequest['ring'], KeyRotation>>
+  rotations: Readonly<Record<Rotation['ring'], KeyRotation>>
   eventStore: EventStore
   /** Answers to the requests of the command `reseal`. */
-  reseal: (request: unknown) => Promise<Resealed>
-  retire: (request: unknown) => Promise<{ retired: string[] }>
+  reseal(asked: Reseal): Promise<Resealed>
+  retire(asked: { fingerprint: string }): Promise<{ retired: string[] }>
 }
 
-const CredentialRequest = z.object({ credential: z.string() })
-const UserRequest = z.object({ user: z.uuid() })
-const NamesRequest = z.object({ users: z.array(z.string()).max(MAX_NAMED_USERS) })
-
-/** Answers to the requests of other services and of operators, by subject. */
-export function respondersOf(options: ResponderOptions): Responders {
+/** Answers to the requests of other services and of operators. */
+export const respondersOf = (options: ResponderOptions): Responder[] => {
   const { authenticate, user, namesOf, rotations, eventStore, reseal, retire } = options
-  const standingOf = async (id: string): Promise<UserStanding> => {
-    const { state, revision } = await user.load(id)
-    if (state.status !== 'Live') return { user: null, revision }
-    const { role, status } = state.record
-    return { user: { role, status }, revision }
-  }
-  return {
-    async [subjects.authenticate](request) {
-      const parsed = CredentialRequest.safeParse(request)
-      if (!parsed.success) throw unauthenticated('there is no credential')
-      return { ...(await authenticate(parsed.data.credential)) }
-    },
-    [subjects.userStanding]: async request => standingOf(UserRequest.parse(request).user),
-    [subjects.userNames]: async request =>
-      Object.fromEntries(await namesOf(NamesRequest.parse(request).users)),
-    [subjects.resealIdentity]: async request => ({ ...(await reseal(request)) }),
-    [subjects.retireKeys]: retire,
-    [subjects.logHead]: async () => ({
+  return [
+    responder(requests.authenticate, ({ credential }) => authenticate(credential)),
+    responder(requests.userStanding, async ({ user: id }) => {
+      const { state, revision } = await user.load(id)
+      if (state.status !== 'Live') return { user: null, revision }
+      const { role, status } = state.record
+      return { user: { role, status }, revision }
+    }),
+    responder(requests.userNames, async ({ users }) => Object.fromEntries(await namesOf(users))),
+    responder(requests.reseal('identity'), reseal),
+    responder(requests.retireKeys, retire),
+    responder(requests.logHead, async () => ({
       position: await eventStore.head(),
       log: await logIdentity(eventStore),
-    }),
-    async [subjects.rotateKeys](request) {
-      const parsed = RotationRequest.parse(request)
-      return { ...(await rotations[parsed.ring].rotate(parsed)), ring: parsed.ring }
-    },
-  }
+    })),
+    responder(requests.rotateKeys, async rotation => ({
+      ...(await rotations[rotation.ring].rotate(rotation)),
+      ring: rotation.ring,
+    })),
+  ]
 }

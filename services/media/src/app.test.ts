@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type PublicEvent, subjects } from '@gantry/contracts'
+import { type PublicEvent, requests, subjects } from '@gantry/contracts'
 import { folderBlobStore } from '@gantry/embedded'
 import type { Message } from '@gantry/messaging'
 import type { Service } from '@gantry/service-runtime'
@@ -25,15 +25,13 @@ afterEach(async () => {
 
 /** A catalog with these APIs, which collects the messages that media sends it before a response. */
 const catalog = (...apis: string[]) => {
-  const { bus } = host.dependencies
+  const { peers } = host.dependencies.process
   const existing = new Set(apis)
   const received: Message[] = []
   const silence = [
-    bus.respond(subjects.apiExists, async question => ({
-      exists: existing.has((question as { api: string }).api),
-    })),
-    bus.respond(subjects.react('catalog'), async message => {
-      received.push(message as unknown as Message)
+    peers.answer(requests.apiExists, async ({ api }) => ({ exists: existing.has(api) })),
+    peers.answer(requests.react('catalog'), async message => {
+      received.push(message)
       return null
     }),
   ]
@@ -121,8 +119,8 @@ describe('catalog', () => {
 
   test('gets every change over the bus, also if it was not notified', async () => {
     await open()
-    const { bus } = host.dependencies
-    const stop = bus.respond(subjects.apiExists, async () => ({ exists: true }))
+    const { bus, process } = host.dependencies
+    const stop = process.peers.answer(requests.apiExists, async () => ({ exists: true }))
     expect((await upload(API, logo)).status).toBe(200)
     expect((await call('DELETE', API)).statusCode).toBe(204)
     stop()

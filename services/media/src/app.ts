@@ -1,16 +1,15 @@
-import { subjects } from '@gantry/contracts'
+import { requests, subjects } from '@gantry/contracts'
 import { aggregate, type Executed, Projector, streamName } from '@gantry/event-sourcing'
-import type { Message } from '@gantry/messaging'
 import {
   type Dependencies,
   instrumented,
+  responder,
   router,
   type Service,
   sendDirectly,
   serviceFrom,
 } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
-import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
 import { type ImageCommand, imageDecider } from './image/image.decide.ts'
 import { acceptForms } from './image/image.form.ts'
@@ -21,13 +20,10 @@ import type { ImageEvent, ImageState } from './image/image.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 
-const REQUEST_TIMEOUT_MS = 4_000
-const Existence = z.object({ exists: z.boolean() })
-
 /** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
 export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
   const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, bus, process } = dependencies
+  const { eventStore, unknownEvent, readModels, process } = dependencies
   const bytes = imageBytes(given.blobs)
   const projector = new Projector({
     ...dependencies,
@@ -44,13 +40,12 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
   })
   const react = reactionsOf({ ...dependencies, image })
 
-  const apiExists = async (api: string) =>
-    Existence.parse(await bus.request(subjects.apiExists, { api }, { timeoutMs: REQUEST_TIMEOUT_MS })).exists
+  const apiExists = async (api: string) => (await process.peers.ask(requests.apiExists, { api })).exists
 
   /** Notifies catalog. Without a change it sends the last event again, since its writer may have died before sending it. */
   const announce = async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) => {
     const events = facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)
-    for (const message of events.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
+    for (const message of events.flatMap(publicEvents)) await sendDirectly(process.peers, 'catalog', message)
   }
 
   return serviceFrom(dependencies, {
@@ -71,11 +66,11 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     publication: { streamPrefixes: ['image-'], publicEvents, subjects: [subjects.events('media', '*')] },
     reactors: [{ consumer: 'media', subjects: reactsTo, react }],
     workers: [() => startSweeper({ ...dependencies, ...process, name: 'media.sweeper', bytes })],
-    responders: {
-      async [subjects.react('media')](message) {
-        await react(message as unknown as Message)
+    responders: [
+      responder(requests.react('media'), async message => {
+        await react(message)
         return null
-      },
-    },
+      }),
+    ],
   })
 }

@@ -1,9 +1,9 @@
 import { runService } from '@gantry/hosting/service'
-import { mediaService, mediaSettings } from './index.ts'
+import { mediaProcessSettings, mediaService } from './index.ts'
 
 await runService({
   name: 'media',
-  settings: mediaSettings,
+  settings: mediaProcessSettings,
   environment: process.env,
   make: (dependencies, settings) =>
     mediaService({ ...dependencies, blobs: dependencies.blobs(settings) }, settings),

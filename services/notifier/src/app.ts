@@ -1,8 +1,9 @@
-import { subjects } from '@gantry/contracts'
+import { requests, subjects } from '@gantry/contracts'
 import { newest, Projector } from '@gantry/event-sourcing'
 import {
   type Dependencies,
   instrumented,
+  responder,
   router,
   type Service,
   serviceFrom,
@@ -25,7 +26,6 @@ import { recoveries as recoveryDocuments } from './recovery/recovery.projection.
 import { recoveryRoutes } from './recovery/recovery.routes.ts'
 import type { NotifierSettings } from './settings.ts'
 import { KnownUsers, knownUsers } from './user/known-users.ts'
-import { requestStanding } from './user/request-standing.ts'
 import { historyRoutes } from './webhook/history.routes.ts'
 import { startOwnerChecks } from './webhook/owner-checks.ts'
 import { owners as ownersOf } from './webhook/owners.ts'
@@ -61,13 +61,13 @@ export function notifierService(
   const deliveries = new Deliveries(storing, rules)
   const recoveries = new Recoveries(storing, rules)
   const users = new KnownUsers(storing)
-
   const keys = signingKeys(encryptionKeys)
   const delivered = { deliveries, webhooks, keys, settings, dependencies, externals }
   const { dispatcher, ...delivery } = delivering(delivered)
-  const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
+  const owners = ownersOf({ users, webhooks, ...process })
   const receive = intake(dependencies)
-  const names = userNames({ bus, log })
+  const names = userNames(dependencies)
+  const reseal = resealing({ ...dependencies, webhooks, projector, keys })
   const reaction = reactionOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log })
 
   return serviceFrom(dependencies, {
@@ -102,7 +102,7 @@ export function notifierService(
       () => startRecoverer({ recoveries, webhooks, deliveries, dispatcher, bus, leases, holder, log }),
       () => startOwnerChecks({ owners, caughtUp: () => projector.caughtUp, leases, holder, log }),
     ],
-    responders: { [subjects.resealNotifier]: resealing({ ...dependencies, webhooks, projector, keys }) },
+    responders: [responder(requests.reseal('notifier'), reseal)],
     drain: delivery.stop,
   })
 }

@@ -1,2 +1,2 @@
 export { notifierService } from './app.ts'
-export { type NotifierSettings, notifierSettings } from './settings.ts'
+export { type NotifierSettings, notifierProcessSettings, notifierSettings } from './settings.ts'

@@ -1,9 +1,9 @@
 import { runService } from '@gantry/hosting/service'
-import { notifierService, notifierSettings } from './index.ts'
+import { notifierProcessSettings, notifierService } from './index.ts'
 
 await runService({
   name: 'notifier',
-  settings: notifierSettings,
+  settings: notifierProcessSettings,
   environment: process.env,
   messages: settings => ({
     retentionMs: settings.MESSAGE_RETENTION,

@@ -1,3 +1,4 @@
+import { urlsOfServices } from '@gantry/hosting'
 import { duration, durations, publicUrl, shutdownTimeout, whole } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { cidrs } from './http/address.ts'
@@ -52,3 +53,8 @@ export const notifierSettings = z.object({
 })
 
 export type NotifierSettings = z.infer<typeof notifierSettings>
+
+/** Its settings as a process of its own. */
+export const notifierProcessSettings = notifierSettings.extend(
+  urlsOfServices.pick({ IDENTITY_URL: true }).shape,
+)

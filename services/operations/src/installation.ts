@@ -1,14 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { catalogSettings } from '@gantry/catalog'
-import { sqliteBus, watchDisk } from '@gantry/embedded'
+import { watchDisk } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
-import { keySettings, processSettings, storeSettings } from '@gantry/hosting'
+import { keySettings, processOn, processSettings, storeSettings } from '@gantry/hosting'
 import { type MessageStorage, openBus } from '@gantry/hosting/bus'
 import { openStores } from '@gantry/hosting/stores'
 import { type IdentityDependencies, identitySettings } from '@gantry/identity'
-import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
+import type { Bus } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
-import { processLog, readSettings, requireEncryptionKeys, type Service } from '@gantry/service-runtime'
+import {
+  localPeers,
+  type Peers,
+  processLog,
+  readSettings,
+  requireEncryptionKeys,
+  type Service,
+  Unanswered,
+} from '@gantry/service-runtime'
 import {
   compose,
   type DataFolder,
@@ -54,7 +62,7 @@ const servicesSchema = processSettings.extend({
  * Runs a command on the installation of the settings. With MESSAGING_URL, it consists of separate services. Otherwise it is
  * a data folder, whose read models only a running standalone process can use.
  * @param name of the command
- * @param options.running works with the running standalone process over its bus
+ * @param options.running works with the running standalone process
  * @param options.onStores works on the stores of services, or of a data folder that no process uses
  * @throws SettingsRefused, DataFolderRefused
  */
@@ -64,18 +72,18 @@ export async function onInstallation<Result>(
   {
     running,
     onStores,
-  }: { running(bus: Bus): Promise<Result>; onStores(installation: Installation): Promise<Result> },
+  }: {
+    running(peers: Pick<Peers, 'ask'>): Promise<Result>
+    onStores(installation: Installation): Promise<Result>
+  },
 ): Promise<Result> {
   if (environment.MESSAGING_URL) return closing(await servicesInstallation(name, environment), onStores)
   const settings = readSettings(settingsSchema, environment)
   const folder = openDataFolder(settings)
-  const bus = sqliteBus({ path: folder.messages })
   try {
-    return await running(bus)
+    return await running(processOn(folder.path))
   } catch (error) {
-    if (!(error instanceof NoResponder || error instanceof RequestTimeout)) throw error
-  } finally {
-    await bus.close()
+    if (!(error instanceof Unanswered)) throw error
   }
   return closing(await stoppedInstallation(settings, folder), onStores)
 }
@@ -149,7 +157,7 @@ async function servicesInstallation(
     now: () => new Date(),
     newId: randomUUID,
     encryptionKeys: settings.ENCRYPTION_KEY,
-    process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry() },
+    process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry(), peers: localPeers() },
   }
   const blobs = stores.blobs(settings)
   const { services } = servicesOver(dependencies, blobs, settings)

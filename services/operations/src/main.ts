@@ -1,8 +1,9 @@
 #!/usr/bin/env node
+import { Refusal } from '@gantry/contracts'
 import { DataFolderRefused, DiskFull } from '@gantry/embedded'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
-import { BusUnavailable, RequestFailed } from '@gantry/messaging'
-import { SettingsRefused } from '@gantry/service-runtime'
+import { BusUnavailable } from '@gantry/messaging'
+import { SettingsRefused, Unanswered } from '@gantry/service-runtime'
 import { ReadModelsUnavailable } from '@gantry/stores'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { commandOf, runCommand } from './commands.ts'
@@ -15,8 +16,9 @@ const EXPECTED = [
   DiskFull,
   EventStoreUnavailable,
   ReadModelsUnavailable,
-  RequestFailed,
+  Refusal,
   SettingsRefused,
+  Unanswered,
   WrongUsage,
 ]
 
@@ -28,6 +30,8 @@ try {
 } catch (error) {
   if (!EXPECTED.some(kind => error instanceof kind)) throw error
   const { name } = commandOf(words)
-  process.stderr.write(`gantry${name && ` ${name}`}: ${(error as Error).message}\n`)
+  const { message } = error as Error
+  const line = error instanceof Refusal ? (error.details.detail ?? message) : message
+  process.stderr.write(`gantry${name && ` ${name}`}: ${line}\n`)
   process.exit(error instanceof WrongUsage ? 2 : 1)
 }

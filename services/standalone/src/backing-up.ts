@@ -1,11 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Bus } from '@gantry/messaging'
+import { Refusal, type ServiceRequest } from '@gantry/contracts'
+import type { Peers } from '@gantry/service-runtime'
 import { z } from 'zod'
 
-/** Subject of the requests from the command to the running service: start to copy the files, end, or return the progress. */
-const SUBJECT = 'standalone.backup'
-const TIMEOUT_MS = 5_000
 /** Longer than a few requests of the command that are not answered in time. */
 const SILENCE_MS = 20_000
 
@@ -82,16 +80,22 @@ export function startCopies({ eventStore, userKeys }: LiveFiles, request: CopyRe
   }
 }
 
-const backupRequest = z.object({
-  id: z.string(),
-  copy: copyRequest.optional(),
-  /** Whether to end the copies and remove their files. */
-  end: z.boolean().default(false),
-})
-const backupReply = progressOfCopies.extend({
-  /** Whether the key of the service is that of the file encryption.key. */
-  usesKeyFile: z.boolean(),
-})
+/** Request of the command to the running service: starts to copy the files, ends the copies, or returns their progress. */
+export const backingUp = {
+  service: 'standalone',
+  id: 'standalone.backup',
+  asked: z.object({
+    id: z.string(),
+    copy: copyRequest.optional(),
+    /** Whether to end the copies and remove their files. */
+    end: z.boolean().default(false),
+  }),
+  answer: progressOfCopies.extend({
+    /** Whether the key of the service is that of the file encryption.key. */
+    usesKeyFile: z.boolean(),
+  }),
+  timeoutMs: 5_000,
+} satisfies ServiceRequest
 
 interface AnswerOptions {
   /** Whether the key of the service is that of the file encryption.key. */
@@ -107,20 +111,20 @@ interface AnswerOptions {
  * @returns function that ends the copies and answers no more
  */
 export function answerBackups(
-  bus: Bus,
+  peers: Peers,
   files: LiveFiles,
   { usesKeyFile, silenceMs = SILENCE_MS }: AnswerOptions,
 ): () => Promise<void> {
   let last: { id: string; copies: Copies } | undefined
   /** Runs while the files belong to this process. */
   let silence: NodeJS.Timeout | undefined
-  const stopAnswering = bus.respond(SUBJECT, async body => {
-    const { id, copy, end } = backupRequest.parse(body)
+  const stopAnswering = peers.answer(backingUp, async ({ id, copy, end }) => {
     if (copy) {
-      if (silence) throw new Error('another backup is being taken')
+      if (silence) throw new Refusal('write-conflict', { detail: 'another backup is being taken' })
       last = { id, copies: startCopies(files, copy) }
     }
-    if (last?.id !== id) throw new Error('the service was restarted meanwhile')
+    if (last?.id !== id)
+      throw new Refusal('write-conflict', { detail: 'the service was restarted meanwhile' })
     const { copies } = last
     clearTimeout(silence)
     silence = setTimeout(() => {
@@ -142,16 +146,3 @@ export function answerBackups(
     await last?.copies.end()
   }
 }
-
-const request = async (bus: Bus, body: { id: string; copy?: CopyRequest; end?: true }) =>
-  backupReply.parse(await bus.request(SUBJECT, body, { timeoutMs: TIMEOUT_MS }))
-
-/**
- * Asks the running service to copy its files, or for the progress of an earlier request with this id if `copy` is left out.
- * @throws NoResponder, RequestTimeout when none is running; RequestFailed
- */
-export const askForCopies = (bus: Bus, id: string, copy?: CopyRequest) =>
-  request(bus, { id, ...(copy && { copy }) })
-
-/** Asks the running service to end the copies of an earlier request, and to remove their files. @throws like `askForCopies` */
-export const askForEnd = (bus: Bus, id: string) => request(bus, { id, end: true })

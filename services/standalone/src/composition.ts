@@ -13,7 +13,7 @@ import type { BackingStore, ProcessContext } from '@gantry/hosting'
 import { type IdentityDependencies, type IdentitySettings, identityService } from '@gantry/identity'
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
-import { readModelMetrics, watchedLeases } from '@gantry/service-runtime'
+import { localPeers, readModelMetrics, watchedLeases } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
@@ -61,6 +61,7 @@ export function compose(
   const userKeys = sqliteUserKeys({ path: files['user-keys'], disk })
   const blobs = folderBlobStore({ path: folder.images, disk })
 
+  const peers = localPeers()
   const dependencies: IdentityDependencies = {
     eventStore,
     readModels,
@@ -70,7 +71,7 @@ export function compose(
     newId: randomUUID,
     encryptionKeys: folder.encryptionKeys,
     // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
-    process: { holder: 'standalone', log, metrics },
+    process: { holder: 'standalone', log, metrics, peers },
   }
   const { identity, services } = servicesOver(dependencies, blobs, settings)
   readModelMetrics(
@@ -80,6 +81,7 @@ export function compose(
   )
   return {
     dependencies,
+    peers,
     files: { eventStore, userKeys },
     backingStores: backingStoresOf(dependencies),
     identity,

@@ -1,7 +1,6 @@
 export {
   answerBackups,
-  askForCopies,
-  askForEnd,
+  backingUp,
   type Copies,
   type CopyRequest,
   type ProgressOfCopies,
@@ -10,5 +9,5 @@ export {
 export { compose, servicesOver } from './composition.ts'
 export { type DataFolder, ENTRIES, openDataFolder, RESTORING, sealDataFolder } from './data-folder.ts'
 export { type Held, type Quarantine, quarantine, quarantineOver } from './quarantining.ts'
-export { askForRebuild, type Rebuilding, rebuildAll } from './rebuilding.ts'
+export { type Rebuilding, rebuildAll, rebuilding } from './rebuilding.ts'
 export { type Settings, settingsSchema } from './settings.ts'

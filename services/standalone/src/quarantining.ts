@@ -1,11 +1,8 @@
+import type { ServiceRequest } from '@gantry/contracts'
 import { type HeldStream, heldStreams, listHeld, relaysOf, requestRetry } from '@gantry/event-sourcing'
-import type { Bus, Json } from '@gantry/messaging'
+import type { Peers } from '@gantry/service-runtime'
 import type { ReadModels } from '@gantry/stores'
 import { z } from 'zod'
-
-/** Subject of the requests from the command to the running service. */
-const SUBJECT = 'standalone.quarantine'
-const TIMEOUT_MS = 5_000
 
 /** A held stream and the projector or relay that holds it. */
 export type Held = HeldStream & { projector: string }
@@ -46,27 +43,33 @@ export function quarantine(readModels: ReadModels, projectors: readonly string[]
   }
 }
 
-const QuarantineRequest = z.object({
-  retry: z.object({ id: z.string(), stream: z.string().optional() }).optional(),
-})
+const request = { service: 'standalone', timeoutMs: 5_000 }
+const listing = {
+  ...request,
+  id: 'standalone.quarantine',
+  asked: z.object({}),
+  answer: z.custom<Held[]>(),
+} satisfies ServiceRequest
+const retrying = {
+  ...request,
+  id: 'standalone.retry',
+  asked: z.object({ id: z.string(), stream: z.string().optional() }),
+  answer: z.array(z.string()),
+} satisfies ServiceRequest
 
 /** Answers the command, which runs in another process and cannot use the stores of this one. */
-export function answerQuarantine(bus: Bus, own: Quarantine): () => void {
-  return bus.respond(SUBJECT, async body => {
-    const { retry } = QuarantineRequest.parse(body)
-    const reply = retry ? { waiting: await own.retry(retry.id, retry.stream) } : { held: await own.list() }
-    return reply as unknown as Json
-  })
-}
-
-/** The quarantine of the running service. Its calls throw NoResponder or RequestTimeout when none is running. */
-export function quarantineOver(bus: Bus): Quarantine {
-  const request = async (body: Json) =>
-    (await bus.request(SUBJECT, body, { timeoutMs: TIMEOUT_MS })) as unknown
-  return {
-    list: async () => ((await request({})) as { held: Held[] }).held,
-    retry: async (id, stream) =>
-      ((await request({ retry: { id, ...(stream !== undefined && { stream }) } })) as { waiting: string[] })
-        .waiting,
+export function answerQuarantine(peers: Peers, own: Quarantine): () => void {
+  const ends = [
+    peers.answer(listing, own.list),
+    peers.answer(retrying, ({ id, stream }) => own.retry(id, stream)),
+  ]
+  return () => {
+    for (const end of ends) end()
   }
 }
+
+/** The quarantine of the running service. Its calls throw Unanswered when none is running. */
+export const quarantineOver = (peers: Pick<Peers, 'ask'>): Quarantine => ({
+  list: () => peers.ask(listing, {}),
+  retry: (id, stream) => peers.ask(retrying, { id, stream }),
+})

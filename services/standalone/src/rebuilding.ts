@@ -1,10 +1,8 @@
-import type { EventStore } from '@gantry/event-sourcing'
-import { joinRebuild, type ReadModelState, readModelStates } from '@gantry/event-sourcing'
-import type { Bus } from '@gantry/messaging'
+import type { ServiceRequest } from '@gantry/contracts'
+import { type EventStore, joinRebuild, type ReadModelState, readModelStates } from '@gantry/event-sourcing'
+import type { Peers } from '@gantry/service-runtime'
 import type { ReadModels } from '@gantry/stores'
-
-/** Subject of the requests from the command to the running service: start a rebuild, or return its progress. */
-const SUBJECT = 'standalone.rebuild'
+import { z } from 'zod'
 
 export interface Rebuilding {
   /** Names of projectors that have finished. */
@@ -37,24 +35,28 @@ export async function rebuildAll(
   }
 }
 
+/** Request of the command to the running service: starts a rebuild; a repeated id returns its progress. */
+export const rebuilding = {
+  service: 'standalone',
+  id: 'standalone.rebuild',
+  asked: z.object({ id: z.string() }),
+  answer: z.custom<Rebuilding>(),
+  timeoutMs: 5_000,
+} satisfies ServiceRequest
+
 /** Number of the last requests whose progress can still be read. */
 const REMEMBERED = 20
 
 /** Answers the command, which runs in another process and cannot use the stores of this one. */
-export function answerRebuilds(bus: Bus, projectors: readonly string[], stores: Stores): () => void {
+export function answerRebuilds(peers: Peers, projectors: readonly string[], stores: Stores): () => void {
   const reports = new Map<string, () => Promise<Rebuilding>>()
-  return bus.respond(SUBJECT, async request => {
-    const { id } = request as { id: string }
+  return peers.answer(rebuilding, async ({ id }) => {
     let report = reports.get(id)
     if (!report) {
       report = await rebuildAll(projectors, stores, id)
       reports.set(id, report)
       for (const earlier of [...reports.keys()].slice(0, -REMEMBERED)) reports.delete(earlier)
     }
-    return JSON.parse(JSON.stringify(await report()))
+    return report()
   })
 }
-
-/** Requests a rebuild of the running service; a repeated id returns its progress. @throws NoResponder, RequestTimeout */
-export const askForRebuild = async (bus: Bus, id: string): Promise<Rebuilding> =>
-  (await bus.request(SUBJECT, { id }, { timeoutMs: 5_000 })) as unknown as Rebuilding

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway, systemFrom, systemRoute } from '@gantry/gateway'
-import type { ProcessContext, ProcessParts } from '@gantry/hosting'
+import { answerOperators, type ProcessContext, type ProcessParts } from '@gantry/hosting'
 import { ownMetadata, type Service, useEncryptionKeys } from '@gantry/service-runtime'
 import { answerBackups } from './backing-up.ts'
 import { compose } from './composition.ts'
@@ -33,7 +33,9 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
   const { folder, composed } = openedOn(context, disk)
   const shown = terminal(settings, folder.path, onReady)
   const { services, identity, dependencies } = composed
-  const { bus, readModels, eventStore } = dependencies
+  const { readModels, eventStore } = dependencies
+  const { peers } = composed
+  let closeSocket = async () => {}
   const waitingFor = () => composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
   const edge = gateway(
     { ...dependencies, ...dependencies.process, starting: () => (starting ? waitingFor() : undefined) },
@@ -41,11 +43,11 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
   )
   const projectors = services.flatMap(service => service.projectors)
   const agent = startDeploymentAgent({ ...dependencies, ...dependencies.process })
-  const stopRebuilds = answerRebuilds(bus, projectors, dependencies)
-  const stopBackups = answerBackups(bus, composed.files, {
+  const stopRebuilds = answerRebuilds(peers, projectors, dependencies)
+  const stopBackups = answerBackups(peers, composed.files, {
     usesKeyFile: settings.ENCRYPTION_KEY === undefined,
   })
-  const stopQuarantine = answerQuarantine(bus, quarantine(readModels, projectors))
+  const stopQuarantine = answerQuarantine(peers, quarantine(readModels, projectors))
 
   return {
     backingStores: composed.backingStores,
@@ -58,6 +60,7 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
         system: async () => systemFrom(given.state(), await lagsOf(services)),
       })
       for (const service of services) await service.routes(scope, edge.admit)
+      closeSocket = await answerOperators(folder.path, peers, given)
     },
     async start() {
       await useEncryptionKeys(eventStore, folder.encryptionKeys, ownMetadata(dependencies, 'standalone'))
@@ -78,6 +81,7 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
     },
     release: composed.release,
     async stop() {
+      await closeSocket()
       stopRebuilds()
       stopQuarantine()
       await Promise.all([edge.stop(), agent.stop(), stopBackups()])

@@ -23,7 +23,7 @@ const ROUNDS = 12
  * for the next attempts.
  */
 const BESIDE =
-  /^services\/identity\/|^packages\/audit\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals|quarantine)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|responders|broadcasts|host-clock|service-parts)\.ts$|\/dispatch\/(scheduler|due-index|ordering)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/(documents\/all-operations|events\/(changes|resource-types))\.ts$/
+  /^services\/identity\/|^packages\/audit\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals|quarantine)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|broadcasts|host-clock|service-parts)\.ts$|\/dispatch\/(scheduler|due-index|ordering)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/(documents\/all-operations|events\/(changes|resource-types))\.ts$/
 /**
  * What an append wakes beside the request: the relay and, with its messages, other services. And the lists in memory, which
  * no command reads: on a slow machine a poll of them coincides with every round.

@@ -5,7 +5,7 @@ import { SCOPES } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { gateway, gatewaySettings } from '@gantry/gateway'
 import { identityService, identitySettings } from '@gantry/identity'
-import { type Admit, httpServer, plainKey } from '@gantry/service-runtime'
+import { type Admit, httpServer, localPeers, plainKey } from '@gantry/service-runtime'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 
@@ -24,7 +24,7 @@ const dependencies = {
   now: () => new Date(),
   newId: randomUUID,
   encryptionKeys: plainKey(Buffer.alloc(32, 7)),
-  process: { holder: 'bench', log, metrics },
+  process: { holder: 'bench', log, metrics, peers: localPeers() },
 }
 const identity = identityService(dependencies, identitySettings.parse({}))
 const catalog = catalogService(dependencies, catalogSettings.parse({}))

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { apis, catalogService } from '@gantry/catalog'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { requestRebuild } from '@gantry/event-sourcing'
-import { plainKey } from '@gantry/service-runtime'
+import { localPeers, plainKey } from '@gantry/service-runtime'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 
@@ -27,7 +27,7 @@ const service = catalogService(
     now: () => new Date(),
     newId: () => crypto.randomUUID(),
     encryptionKeys: plainKey(Buffer.alloc(32)),
-    process: { holder: `bench-${process.pid}`, log, metrics: new Registry() },
+    process: { holder: `bench-${process.pid}`, log, metrics: new Registry(), peers: localPeers() },
   },
   { DEPLOYMENT_TIMEOUT: 3_600_000, MAX_VERSIONS_PER_API: 0 },
 )

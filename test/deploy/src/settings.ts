@@ -1,12 +1,13 @@
 import { catalogSettings } from '@gantry/catalog'
 import { gatewayProcessSettings } from '@gantry/gateway'
-import { serviceSettings } from '@gantry/hosting'
+import { serviceSettings, urlsOfServices } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { notifierSettings } from '@gantry/notifier'
 import type { z } from 'zod'
 
-const service = (own: z.ZodObject) => serviceSettings.safeExtend(own.shape)
+/** With the URLs of all services, which operators' commands in the container of a service read. */
+const service = (own: z.ZodObject) => serviceSettings.safeExtend({ ...urlsOfServices.shape, ...own.shape })
 
 /** The settings of each process in the environment. */
 export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {

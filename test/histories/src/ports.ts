@@ -1,6 +1,7 @@
-import { subjects } from '@gantry/contracts'
+import { requests } from '@gantry/contracts'
 import type { EventStore } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
+import type { Peers } from '@gantry/service-runtime'
 import {
   type BlobStore,
   type CollectionName,
@@ -17,6 +18,7 @@ export interface Ports {
   eventStore: EventStore
   readModels: ReadModels
   bus: Bus
+  peers: Peers
   blobs: BlobStore
   userKeys: UserKeys
 }
@@ -31,6 +33,7 @@ export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller):
     eventStore: eventStoreOf(stores.eventStore, on('eventStore')),
     readModels: withGenerations(readModelsOf(stores.projected.store, on('readModels')), GENERATIONS),
     bus: busOf(bus, on('bus')),
+    peers: peersOf(stores.peers, on('bus')),
     blobs: blobsOf(stores.blobs, on('blobs')),
     userKeys: userKeysOf(stores.userKeys, on('userKeys')),
   }
@@ -143,14 +146,17 @@ const busOf = (bus: Bus, make: Make): Bus =>
   delayed(bus, make, {
     read: options => items(bus.read(options), make, ({ subject }) => `reads ${subject}`, options.signal),
     listen: (subject, handler) => bus.listen(subject, handler),
-    request: (subject, data, options) =>
-      // Reads share a request for names: one that is made directly would wait for another that the history delays.
-      subject === subjects.userNames
-        ? bus.request(subject, data, options)
-        : make(`request ${subject}`, () => bus.request(subject, data, options)),
-    respond: (subject, handler) => bus.respond(subject, handler),
     close: async () => {},
   })
+
+const peersOf = (peers: Peers, make: Make): Peers => ({
+  ask: (request, asked) =>
+    // Reads share a request for names: one that is made directly would wait for another that the history delays.
+    request.id === requests.userNames.id
+      ? peers.ask(request, asked)
+      : make(`request ${request.id}`, () => peers.ask(request, asked)),
+  answer: peers.answer,
+})
 
 const blobsOf = (blobs: BlobStore, make: Make): BlobStore =>
   delayed(blobs, make, {

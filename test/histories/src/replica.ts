@@ -86,13 +86,14 @@ export async function openReplica(
   let made = 0
   const metrics = new Registry()
   const now = () => new Date()
+  const { peers, ...own } = ports
   const service = make(
     {
-      ...ports,
+      ...own,
       now,
       newId: () => uuid(`${caller.name}/${made++}`),
       encryptionKeys: plainKey(Buffer.alloc(32, 7)),
-      process: { holder: caller.name, log: LOG, metrics },
+      process: { holder: caller.name, log: LOG, metrics, peers },
     },
     snapshotEvery,
   )

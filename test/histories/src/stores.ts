@@ -5,6 +5,7 @@ import { sqliteReadModelStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
 import { inMemoryLog } from '@gantry/event-sourcing/testing'
 import { type InMemoryBroker, inMemoryBroker } from '@gantry/messaging/testing'
+import { localPeers, type Peers } from '@gantry/service-runtime'
 import {
   type BlobStore,
   type CollectionDefinition,
@@ -35,6 +36,8 @@ export interface Projected {
 export interface Stores {
   eventStore: EventStore
   broker: InMemoryBroker
+  /** The other services. */
+  peers: Peers
   blobs: BlobStore
   userKeys: UserKeys
   projected: Projected
@@ -46,6 +49,7 @@ const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 export const openStores = (): Stores => ({
   eventStore: inMemoryLog().connect(),
   broker: inMemoryBroker(),
+  peers: localPeers(),
   blobs: inMemoryBlobs(),
   userKeys: inMemoryUserKeys(),
   projected: openReadModels(),

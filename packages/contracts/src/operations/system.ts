@@ -28,7 +28,7 @@ const BackingStoreState = z.object({
 })
 export type BackingStoreState = z.infer<typeof BackingStoreState>
 
-/** What a process says about itself: part of the reply on `subjects.processState`. */
+/** What a process says about itself: part of the answer to `requests.processState`. */
 export const ProcessState = z.object({
   host: z.string(),
   version: z.string(),
@@ -39,7 +39,7 @@ export const ProcessState = z.object({
 })
 export type ProcessState = z.infer<typeof ProcessState>
 
-/** The reply on `subjects.processState`: a process that runs a service, with the lag of the service. */
+/** The answer to `requests.processState`: a process that runs a service, with the lag of the service. */
 export const ServiceState = ProcessState.extend({ lag: z.array(Lag) })
 export type ServiceState = z.infer<typeof ServiceState>
 

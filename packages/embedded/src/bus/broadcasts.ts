@@ -1,11 +1,13 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { type Bus, subjectMatches } from '@gantry/messaging'
-import { runAfterChanges } from '../sqlite/changes.ts'
-import type { UnsyncedFile } from './unsynced-file.ts'
+import type { Changes } from '../sqlite/changes.ts'
+import { warnOf } from '../sqlite/disk.ts'
+import type { GroupCommit } from '../sqlite/group-commit.ts'
+import { hostClock } from '../sqlite/host-clock.ts'
 
 export const BROADCASTS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS broadcasts (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    sender TEXT NOT NULL,
     subject TEXT NOT NULL,
     data TEXT NOT NULL,
     sent_at INTEGER NOT NULL
@@ -13,6 +15,14 @@ export const BROADCASTS_SCHEMA = `
 
 /** How long broadcasts stay in the file. Other processes poll every few milliseconds. */
 const KEEP_MS = 10_000
+
+interface BroadcastsOptions {
+  db: DatabaseSync
+  commits: GroupCommit
+  changes: Changes
+  /** Aborted when the bus closes. */
+  closing: AbortSignal
+}
 
 type Handler = Parameters<Bus['listen']>[1]
 
@@ -22,10 +32,9 @@ export function broadcasts({
   commits,
   changes,
   closing,
-  time,
-  instance,
-}: UnsyncedFile): Pick<Bus, 'broadcast' | 'listen'> {
-  const insert = db.prepare('INSERT INTO broadcasts (sender, subject, data, sent_at) VALUES (?, ?, ?, ?)')
+}: BroadcastsOptions): Pick<Bus, 'broadcast' | 'listen'> {
+  const time = hostClock(db)
+  const insert = db.prepare('INSERT INTO broadcasts (subject, data, sent_at) VALUES (?, ?, ?)')
   const prune = db.prepare('DELETE FROM broadcasts WHERE sent_at < ?')
   const last = db.prepare('SELECT coalesce(max(id), 0) AS id FROM broadcasts')
   const since = db.prepare('SELECT id, subject, data FROM broadcasts WHERE id > ? ORDER BY id')
@@ -54,7 +63,7 @@ export function broadcasts({
         prune.run(sentAt - KEEP_MS)
         prunedAt = sentAt
       }
-      insert.run(instance, subject, text, sentAt)
+      insert.run(subject, text, sentAt)
     })
     if (listening) deliverNew()
   }
@@ -89,4 +98,20 @@ export function broadcasts({
   }
 
   return { broadcast, listen }
+}
+
+/**
+ * Calls `work` now and after each change, until the signal is aborted. A call that throws causes a warning; the next change
+ * calls it again.
+ */
+async function runAfterChanges(changes: Changes, signal: AbortSignal, work: () => void): Promise<void> {
+  while (!signal.aborted) {
+    const seen = changes.count()
+    try {
+      work()
+    } catch (error) {
+      warnOf(error)
+    }
+    await changes.after(seen, signal)
+  }
 }

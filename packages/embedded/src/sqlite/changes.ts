@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { warnOf } from './disk.ts'
 
 /** Notifies readers of a file that it has changed. */
 export interface Changes {
@@ -76,24 +75,4 @@ export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
   }
 
   return { count: () => changes, announce, after, close }
-}
-
-/**
- * Calls `work` now and after each change, until the signal is aborted. A call that throws causes a warning; the next change
- * calls it again.
- */
-export async function runAfterChanges(
-  changes: Changes,
-  signal: AbortSignal,
-  work: () => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    const seen = changes.count()
-    try {
-      work()
-    } catch (error) {
-      warnOf(error)
-    }
-    await changes.after(seen, signal)
-  }
 }

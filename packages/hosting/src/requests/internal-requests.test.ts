@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events'
-import { Refusal, subjects } from '@gantry/contracts'
+import { Refusal, requests } from '@gantry/contracts'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
-import { type Bus, BusUnavailable, NoResponder, RequestFailed } from '@gantry/messaging'
-import { answerProblem, INTERNAL_PORT_HEADER, PRINCIPAL_HEADER } from '@gantry/service-runtime'
+import { answerProblem, INTERNAL_PORT_HEADER, PRINCIPAL_HEADER, Unanswered } from '@gantry/service-runtime'
 import { ReadModelsUnavailable } from '@gantry/stores'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -10,16 +9,8 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type InternalRequestsOptions, internalRequests } from './internal-requests.ts'
 import { replicas } from './replicas.ts'
 
-const PASSES = [subjects.apiExists, subjects.react('catalog')].map(id => `a pass to catalog for ${id}`)
+const PASSES = [requests.apiExists, requests.react('catalog')].map(({ id }) => `a pass to catalog for ${id}`)
 const log = pino({ level: 'silent' })
-
-/** A bus that is unavailable: it accepts responders, and every request fails. */
-const away = {
-  respond: () => () => {},
-  async request() {
-    throw new BusUnavailable('NATS is unavailable')
-  },
-} as unknown as Bus
 
 let opened: FastifyInstance[]
 beforeEach(() => {
@@ -41,9 +32,8 @@ async function listening(routes: (app: FastifyInstance) => void): Promise<string
 /** Starts a replica of catalog. @returns its URL and the ids of the APIs that it was asked for */
 async function catalog(answer = async (_api: string) => true) {
   const asked: unknown[] = []
-  const inside = internalRequests({ bus: away, services: {}, basePath: '/gantry', pass: () => '' })
-  const stop = inside.bus.respond(subjects.apiExists, async data => {
-    const { api } = data as { api: string }
+  const inside = internalRequests({ services: {}, basePath: '/gantry', pass: () => '' })
+  const stop = inside.answer(requests.apiExists, async ({ api }) => {
     asked.push(api)
     return { exists: await answer(api) }
   })
@@ -59,17 +49,17 @@ async function catalog(answer = async (_api: string) => true) {
 type Pass = InternalRequestsOptions['pass']
 
 const asking = (urls: string[], pass: Pass = ({ service, id }) => `a pass to ${service} for ${id}`) => {
-  const { bus } = internalRequests({
-    bus: away,
+  const { ask } = internalRequests({
     services: { catalog: replicas({ urls, basePath: '/gantry', now: () => new Date(), log }) },
     basePath: '/gantry',
     pass,
   })
-  return (api: string, timeoutMs = 5_000) => bus.request(subjects.apiExists, { api }, { timeoutMs })
+  return (api: string, timeoutMs = 5_000) => ask({ ...requests.apiExists, timeoutMs }, { api })
 }
-const nowhere = 'http://127.0.0.1:1'
+/** No process listens there. Fetch would refuse a lower port itself. */
+const nowhere = 'http://127.0.0.1:1024'
 
-test('requests to a service with a configured URL succeed while the bus is unavailable', async () => {
+test('a request is answered by a replica at the URL of the service', async () => {
   const { url } = await catalog(async api => api === 'petstore')
   const exists = asking([url])
   expect(await exists('petstore')).toEqual({ exists: true })
@@ -88,8 +78,8 @@ test('requests go to the internal port that the health check of the replica name
   await vi.waitFor(() => expect(found.ready()).toBe(true))
   const services = { catalog: found }
   const pass: Pass = ({ service, id }) => `a pass to ${service} for ${id}`
-  const { bus } = internalRequests({ bus: away, services, basePath: '/gantry', pass })
-  expect(await bus.request(subjects.apiExists, { api: 'a' }, { timeoutMs: 5_000 })).toEqual({ exists: true })
+  const { ask } = internalRequests({ services, basePath: '/gantry', pass })
+  expect(await ask(requests.apiExists, { api: 'a' })).toEqual({ exists: true })
   expect(asked).toEqual(['a'])
 })
 
@@ -145,27 +135,43 @@ test('a refusal is passed on unchanged, and no other replica is asked', async ()
   }
   const [first, second] = [await catalog(refusing), await catalog(refusing)]
   const refused = asking([first.url, second.url])('a')
-  await expect(refused).rejects.toBeInstanceOf(RequestFailed)
+  await expect(refused).rejects.toBeInstanceOf(Refusal)
   await expect(refused).rejects.toMatchObject({ code: 'api-not-found', details: { detail: 'it is gone' } })
   expect([...first.asked, ...second.asked]).toEqual(['a'])
 })
 
-test('a request without an answer fails within its timeout', async () => {
-  await expect(asking([nowhere])('a')).rejects.toBeInstanceOf(NoResponder)
+test('a request without an answer fails within its timeout, and says whether it may have been carried out', async () => {
+  await expect(asking([nowhere])('a')).rejects.toMatchObject({ mayBeDone: false, reason: 'ECONNREFUSED' })
   const paused = await listening(app => app.post('/inside/requests', () => new Promise(() => {})))
-  await expect(asking([paused])('a', 100)).rejects.toBeInstanceOf(NoResponder)
+  const unanswered = asking([nowhere, paused])('a', 200)
+  await expect(unanswered).rejects.toBeInstanceOf(Unanswered)
+  await expect(unanswered).rejects.toMatchObject({ mayBeDone: true })
 })
 
-test.for(['forged', 'a pass to catalog for react.catalog'])('the principal %s is refused', async shown => {
+test.for(['forged', 'a pass to catalog for catalog.react'])('the principal %s is refused', async shown => {
   const { url, asked } = await catalog()
-  await expect(asking([url], () => shown)('a')).rejects.toBeInstanceOf(NoResponder)
+  await expect(asking([url], () => shown)('a')).rejects.toMatchObject({
+    mayBeDone: false,
+    reason: 'PRINCIPAL_KEY or ENCRYPTION_KEY differs',
+  })
   expect(asked).toEqual([])
 })
 
-test('a request to a service without a configured URL uses the bus', async () => {
-  const { bus } = internalRequests({ bus: away, services: {}, basePath: '', pass: () => '' })
-  const asked = bus.request(subjects.react('catalog'), {}, { timeoutMs: 1_000 })
-  await expect(asked).rejects.toBeInstanceOf(BusUnavailable)
+test.for([
+  ['no JSON', '{', 400],
+  ['no request', 'null', 400],
+  [
+    'another shape than that of the request',
+    JSON.stringify({ id: 'catalog.api-exists', asked: { api: 1 } }),
+    400,
+  ],
+  ['a body of more than a megabyte', JSON.stringify({ id: 'x'.repeat(1_100_000) }), 413],
+] as const)('%s is refused', async ([, body, status]) => {
+  const { url, asked } = await catalog()
+  const headers = { 'content-type': 'application/json', [PRINCIPAL_HEADER]: PASSES[0] ?? '' }
+  const response = await fetch(`${url}/gantry/inside/requests`, { method: 'POST', headers, body })
+  expect(response.status).toBe(status)
+  expect(asked).toEqual([])
 })
 
 test.for([EventStoreUnavailable, ReadModelsUnavailable])(

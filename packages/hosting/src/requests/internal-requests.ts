@@ -1,169 +1,191 @@
-import { Refusal, serviceOf } from '@gantry/contracts'
+import { once } from 'node:events'
+import { request as requestAt } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { isProblemCode, Refusal, type ServiceRequest } from '@gantry/contracts'
 import {
-  type Bus,
-  isReply,
-  NoResponder,
-  type Reply,
-  type Responder,
-  replyOf,
-  resultOf,
-} from '@gantry/messaging'
-import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-runtime'
-import {
-  answered,
-  contextOf,
-  currentContext,
-  inContext,
-  inOwnContext,
-  inSpan,
-  messaging,
-  requestSpan,
-} from '@gantry/tracing'
+  type LocalPeers,
+  localPeers,
+  type PassedPrincipals,
+  type Peers,
+  PRINCIPAL_HEADER,
+  type Purpose,
+  refusalOf,
+  Unanswered,
+} from '@gantry/service-runtime'
+import { answered, currentContext, inSpan, requestSpan } from '@gantry/tracing'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { KnownReplica, Replicas } from './replicas.ts'
 
 export interface InternalRequestsOptions {
-  bus: Bus
-  /** Services by name. Requests to services that are missing here use the bus. */
-  services: Readonly<Record<string, Replicas | undefined>>
+  /** The services that requests are sent to, by name. */
+  services: Readonly<Record<string, Replicas>>
   basePath: string
   /** Signs a principal for an internal request. @returns the value of the principal header */
   pass(purpose: Purpose): string
 }
 
-export interface InternalRequests {
-  /** The same bus, but requests to services with a configured URL use HTTP. */
-  bus: Bus
-  /** Answers requests of `askEach`, over HTTP alone: users of NATS need no rights for the subject. */
-  respond(subject: string, handler: Responder): void
+export interface InternalRequests extends Peers {
   /**
    * Asks each known replica of a service at the same time.
-   * @returns the replicas, and the reply of each; undefined for one that does not answer in time, null for one that refuses,
-   *   e.g. because its release does not know the subject
+   * @returns the replicas, and the answer of each; undefined for one that does not answer in time, null for one that refuses,
+   *   e.g. because its release does not know the request
    */
-  askEach(subject: string, timeoutMs: number): Promise<{ replica: KnownReplica; reply: unknown }[]>
-  /** Adds the route that answers requests of other services. `vouched` admits a request and then its subject. */
+  askEach(request: ServiceRequest): Promise<{ replica: KnownReplica; answer: unknown }[]>
+  /** Adds the route that answers requests of other services. `vouched` admits a request and then its purpose. */
   routes(app: FastifyInstance, vouched: PassedPrincipals['vouched']): void
 }
 
-const PATH = '/inside/requests'
-
-const purposeOf = (subject: string): Purpose => ({ service: serviceOf(subject), id: subject })
-
-const Question = z.object({ subject: z.string(), data: z.json() })
-
-/** Answers requests, each in the context of its headers. */
-const answeringInContext =
-  (system: string, subject: string, answer: Responder): Responder =>
-  (data, headers) => {
-    const context = contextOf(headers, {
-      name: `process ${subject}`,
-      kind: 'server',
-      attributes: () => messaging(system, 'process', subject),
-    })
-    return context ? inOwnContext(context, () => answer(data)) : inContext(undefined, () => answer(data))
-  }
-
-interface Asked {
-  /** The value of the principal header. */
-  shown: string
-  body: string
-  timeoutMs: number
-}
-
-/** @returns the reply; undefined when the replica did not answer, null when it refused or has no responder for the subject */
-async function ask(base: string, { shown, body, timeoutMs }: Asked): Promise<Reply | null | undefined> {
-  const url = new URL(`${base}${PATH}`)
-  const headers = { 'content-type': 'application/json', [PRINCIPAL_HEADER]: shown }
-  const signal = AbortSignal.timeout(timeoutMs)
-  try {
-    return await inSpan(requestSpan('POST', url), async span => {
-      const context = currentContext()?.headers
-      const response = await fetch(url, { method: 'POST', headers: { ...headers, ...context }, body, signal })
-      answered(span, response.status)
-      const reply: unknown = await response.json()
-      return isReply(reply) ? reply : null
-    })
-  } catch {
-    return undefined
-  }
-}
-
 /**
- * Sends requests between services over HTTP instead of the bus. So writes that need an answer of another service continue
- * while the bus is unavailable, and events that one service sends to another directly are visible in the next read.
- * Responders are idempotent, so a request without an answer is repeated at another replica. Both ways carry the context of
- * the request in progress.
+ * Requests between services over HTTP. They do not depend on the bus: writes that need an answer of another service continue
+ * while it is unavailable, and events that one service sends to another directly are visible in the next read. A request
+ * without an answer is repeated at another replica. It carries the context of the request in progress.
  */
-export function internalRequests({
-  bus,
-  services,
-  basePath,
-  pass,
-}: InternalRequestsOptions): InternalRequests {
-  const responders = new Map<string, Responder>()
+export function internalRequests({ services, basePath, pass }: InternalRequestsOptions): InternalRequests {
+  const own = localPeers()
 
-  const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
-    const replicas = services[serviceOf(subject)]
-    if (!replicas) {
-      const attributes = () => messaging(bus.system, 'send', subject)
-      return inSpan({ name: `send ${subject}`, kind: 'client', attributes }, () =>
-        bus.request(subject, data, { timeoutMs, headers: currentContext()?.headers }),
-      )
-    }
-    const body = JSON.stringify({ subject, data })
-    let failed: string | undefined
-    for (const _try of ['first', 'second']) {
-      const replica = replicas.next(failed)
-      // Half of the time is left for a second try, in case this replica is paused.
-      const reply = await ask(`${replicas.inside(replica)}${basePath}`, {
-        shown: pass(purposeOf(subject)),
-        body,
-        timeoutMs: Math.ceil(timeoutMs / 2),
+  /** @param timeoutMs time for the replica to answer */
+  const send = (request: ServiceRequest, asked: unknown, to: SentTo, timeoutMs: number) =>
+    replyTo(() => {
+      const url = new URL(`${to.replicas.inside(to.origin)}${basePath}${PATH}`)
+      return inSpan(requestSpan('POST', url), async span => {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: { ...JSON_BODY, [PRINCIPAL_HEADER]: pass(request), ...currentContext()?.headers },
+          body: JSON.stringify({ id: request.id, asked }),
+          signal: AbortSignal.timeout(timeoutMs),
+        })
+        answered(span, response.status)
+        return { status: response.status, body: await response.json() }
       })
-      if (reply) return resultOf(reply)
-      replicas.leaveOut(replica)
-      failed = replica
-    }
-    throw new NoResponder(subject)
-  }
-
-  const askEach: InternalRequests['askEach'] = async (subject, timeoutMs) => {
-    const replicas = services[serviceOf(subject)]
-    const body = JSON.stringify({ subject, data: null })
-    const asked = (replicas?.all() ?? []).map(async replica => {
-      const to = `${replicas?.inside(replica.origin)}${basePath}`
-      const reply = await ask(to, { shown: pass(purposeOf(subject)), body, timeoutMs })
-      return { replica, reply: reply && ('ok' in reply ? reply.ok : null) }
     })
-    return Promise.all(asked)
-  }
 
   return {
-    respond: (subject, handler) => void responders.set(subject, handler),
-    askEach,
-    bus: {
-      ...bus,
-      request,
-      respond(subject, handler) {
-        responders.set(subject, handler)
-        const stop = bus.respond(subject, answeringInContext(bus.system, subject, handler))
-        return () => {
-          responders.delete(subject)
-          stop()
-        }
-      },
+    answer: own.answer,
+    async ask(request, asked) {
+      const replicas = services[request.service]
+      if (!replicas) throw new Error(`the URL of ${request.service} is not set`)
+      // Half of the time is left for a second try, in case the first replica is paused.
+      const timeoutMs = Math.ceil(request.timeoutMs / 2)
+      const first = replicas.next()
+      const reply = await send(request, asked, { replicas, origin: first }, timeoutMs)
+      if (!('missed' in reply)) return resultOf(reply, request)
+      replicas.leaveOut(first)
+      const other = replicas.next(first)
+      const again = await send(request, asked, { replicas, origin: other }, timeoutMs)
+      if (!('missed' in again)) return resultOf(again, request)
+      replicas.leaveOut(other)
+      throw new Unanswered(request, again.missed, reply.mayBeDone || again.mayBeDone)
     },
-    routes(app, vouched) {
-      app.addHook('onRequest', async request => vouched(request))
-      app.post(PATH, { config: { vouched: true } }, async request => {
-        const { subject, data } = Question.parse(request.body)
-        vouched(request, purposeOf(subject))
-        const responder = responders.get(subject)
-        if (!responder) throw new Refusal('not-ready', { detail: `there is no responder for ${subject}` })
-        return replyOf(() => responder(data))
+    async askEach(request) {
+      const replicas = services[request.service]
+      if (!replicas) return []
+      const asked = replicas.all().map(async replica => {
+        const to = { replicas, origin: replica.origin }
+        const reply = await send(request, null, to, request.timeoutMs)
+        if ('answer' in reply) return { replica, answer: reply.answer }
+        return { replica, answer: 'missed' in reply && !reply.refuses ? undefined : null }
       })
+      return Promise.all(asked)
     },
+    routes: (app, vouched) => answering(app, own, vouched),
   }
+}
+
+interface SentTo {
+  replicas: Replicas
+  origin: string
+}
+
+/** The process that answers at a Unix socket. */
+export const peerAt = (socketPath: string): Pick<Peers, 'ask'> => ({
+  async ask(request, asked) {
+    const reply = await replyTo(async () => {
+      const signal = AbortSignal.timeout(request.timeoutMs)
+      const post = { method: 'POST', headers: JSON_BODY, agent: false }
+      const sent = requestAt({ socketPath, path: PATH, ...post, signal })
+      const answer = once(sent, 'response')
+      sent.end(JSON.stringify({ id: request.id, asked }))
+      const [response] = await answer
+      return { status: response.statusCode, body: await json(response) }
+    })
+    if ('missed' in reply) throw new Unanswered(request, reply.missed, reply.mayBeDone)
+    return resultOf(reply, request)
+  },
+})
+
+const PATH = '/inside/requests'
+const JSON_BODY = { 'content-type': 'application/json' }
+
+type Value = z.infer<ReturnType<typeof z.json>>
+
+const Question = z.object({ id: z.string(), asked: z.json() })
+/** What a responder has answered, or refused. */
+const Reply = z.union([
+  z.object({ answer: z.json() }),
+  z.object({ refused: z.object({ code: z.string(), details: z.record(z.string(), z.json()) }) }),
+])
+type Reply = z.infer<typeof Reply>
+
+/** A request without a reply. */
+interface Missed {
+  missed: string
+  /** Whether the process may have carried out the request. */
+  mayBeDone: boolean
+  /** Whether the process has not taken the request, e.g. because it is not ready. */
+  refuses: boolean
+}
+
+/** Errors before any part of a request has reached a process. The last four are of sockets in the file system. */
+const UNREACHED =
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ENOENT|ENOTDIR|EACCES|EINVAL)$/
+
+async function replyTo(send: () => Promise<{ status: number; body: unknown }>): Promise<Reply | Missed> {
+  try {
+    const { status, body } = await send()
+    const { data: reply } = Reply.safeParse(body)
+    if (reply) return reply
+    const missed = status === 401 ? 'PRINCIPAL_KEY or ENCRYPTION_KEY differs' : `status ${status}`
+    return { missed, mayBeDone: status < 400, refuses: true }
+  } catch (error) {
+    const { cause, code, message } = error as { cause?: { code?: string }; code?: unknown; message: string }
+    const reason = String(cause?.code ?? code ?? '')
+    return { missed: reason || message, mayBeDone: !UNREACHED.test(reason), refuses: false }
+  }
+}
+
+/** The answer in a reply. @throws Refusal */
+function resultOf<Answer extends z.ZodType>(
+  reply: Reply,
+  { id, answer }: Pick<ServiceRequest<z.ZodType, Answer>, 'id' | 'answer'>,
+): z.output<Answer> {
+  if ('answer' in reply) return answer.parse(reply.answer)
+  const { code, details } = reply.refused
+  throw isProblemCode(code) ? new Refusal(code, details) : new Error(`${id} is refused: ${code}`)
+}
+
+/** Refusals by which a process does not take a request. Others are the result of the request. */
+const NOT_TAKEN = new Set(['not-ready', 'invalid-request'])
+
+/** Adds the route that answers requests. `vouched` admits a request and then its purpose. */
+export function answering(
+  app: FastifyInstance,
+  own: Pick<LocalPeers, 'answerTo'>,
+  vouched: PassedPrincipals['vouched'],
+): void {
+  app.addHook('onRequest', async request => vouched(request))
+  app.post(PATH, { config: { vouched: true } }, async (request): Promise<Reply> => {
+    const { data } = Question.safeParse(request.body)
+    if (!data) throw new Refusal('malformed-request', { detail: 'The body must have id and asked' })
+    const [service = ''] = data.id.split('.')
+    vouched(request, { service, id: data.id })
+    try {
+      return { answer: (await own.answerTo(data.id, data.asked)) as Value }
+    } catch (error) {
+      const { code = 'internal-error', details = {} } = refusalOf(error) ?? {}
+      if (NOT_TAKEN.has(code)) throw error
+      if (code === 'internal-error') request.log.error({ err: error, requestId: request.id }, 'failed')
+      return { refused: { code, details: details as Record<string, Value> } }
+    }
+  })
 }

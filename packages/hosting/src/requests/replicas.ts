@@ -26,6 +26,8 @@ export interface Replicas {
   all(): readonly KnownReplica[]
   /** Whether at least one replica was ready at its last health check. */
   ready(): boolean
+  /** Resolves host names and checks the health of all replicas once. */
+  check(): Promise<void>
   /** Checks the health of all replicas and resolves host names periodically, until the returned function is called. */
   watch(): () => void
 }
@@ -67,12 +69,9 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   }
 
   const checkHealth = async (origin: string, state: State, signal: AbortSignal) => {
-    const response = await health(`${origin}${basePath}/health/ready`, signal)
-    if (signal.aborted) return
-    const { ready = false, ...named } = response ?? {}
-    Object.assign(state, named)
-    if (state.ready !== ready) log.info({ replica: origin, ready }, 'the readiness of a replica changed')
-    state.ready = ready
+    const was = state.ready
+    const { ready } = Object.assign(state, await health(`${origin}${basePath}/health/ready`, signal))
+    if (ready !== was) log.info({ replica: origin, ready }, 'the readiness of a replica changed')
   }
 
   /** One loop per replica, so that a replica that does not answer does not delay the checks of the others. */
@@ -105,8 +104,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
       const all = [...states.keys()]
       const others = all.filter(origin => origin !== except)
       const candidates = [others.filter(usable), others, all].find(list => list.length > 0) ?? []
-      lastIndex = (lastIndex + 1) % Number.MAX_SAFE_INTEGER
-      return candidates[lastIndex % candidates.length] ?? ''
+      return candidates[++lastIndex % candidates.length] ?? ''
     },
     leaveOut(origin) {
       const state = states.get(origin)
@@ -118,6 +116,12 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     },
     all: () => [...states].map(([origin, { ready, release }]) => ({ origin, ready, release })),
     ready: () => [...states.values()].some(({ ready }) => ready),
+    async check() {
+      const once = new AbortController()
+      for (const url of urls.filter(isResolved)) await resolveHost(url, once.signal)
+      await Promise.all([...states].map(([origin, state]) => checkHealth(origin, state, once.signal)))
+      once.abort()
+    },
     watch() {
       const ending = new AbortController()
       const { signal } = ending
@@ -134,8 +138,8 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   }
 }
 
-/** Checks the health of a replica. @returns undefined when it does not answer */
-async function health(url: string, signal: AbortSignal) {
+/** Checks the health of a replica. @returns what it has learnt; nothing when the signal was aborted */
+async function health(url: string, signal: AbortSignal): Promise<Partial<State>> {
   try {
     const { ok, headers, body } = await fetch(url, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
@@ -144,6 +148,6 @@ async function health(url: string, signal: AbortSignal) {
     const header = (name: string) => headers.get(name) ?? undefined
     return { ready: ok, internalPort: header(INTERNAL_PORT_HEADER), release: header(RELEASE_HEADER) }
   } catch {
-    return undefined
+    return signal.aborted ? {} : { ready: false }
   }
 }

@@ -2,14 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   type Bus,
-  type Headers,
   type Json,
   type Message,
   type MissedMessages,
-  NoResponder,
   Overtaken,
-  RequestFailed,
-  RequestTimeout,
   type StoredMessage,
 } from '../bus.ts'
 
@@ -28,7 +24,7 @@ export interface OpenedBus {
 
 /**
  * Tests every guarantee of the Bus port. Each run uses unique subjects and consumers, so a shared server can be used.
- * Published messages are on `events.>`; broadcasts and requests are on `hints.>` and `requests.>`.
+ * Published messages are on `events.>`; broadcasts are on `hints.>`.
  */
 export function busContract(name: string, open: () => Promise<OpenedBus>): void {
   describe(`${name} as a bus`, () => {
@@ -398,128 +394,6 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         await eventually(() => expect(other.heard).toEqual([{ keys: ['a'] }]))
         expect(heard).toEqual([{ keys: ['a', 'b'] }])
         expect(sent).toEqual({ keys: ['a'] })
-      })
-    })
-
-    describe('request and respond', () => {
-      const subject = () => `requests.${test}.double`
-      const double = async (data: Json) => ({ doubled: Number((data as { of: number }).of) * 2 })
-
-      it('returns the answer, over one connection and over two', async () => {
-        bus.respond(subject(), double)
-        await bus.ping()
-        const other = await connect()
-        for (const from of [bus, other]) {
-          const answers = await Promise.all(
-            [1, 2, 3].map(of => from.request(subject(), { of }, { timeoutMs: 5_000 })),
-          )
-          expect(answers).toEqual([{ doubled: 2 }, { doubled: 4 }, { doubled: 6 }])
-        }
-      })
-
-      it('carries the headers of a request, over one connection and over two', async () => {
-        bus.respond(subject(), async (_, headers) => headers?.traceparent ?? null)
-        await bus.ping()
-        const other = await connect()
-        const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-        for (const from of [bus, other]) {
-          const ask = (headers?: Headers) => from.request(subject(), null, { timeoutMs: 5_000, headers })
-          expect(await ask({ traceparent })).toBe(traceparent)
-          expect(await ask()).toBe(null)
-        }
-      })
-
-      it('reaches one of the responders', async () => {
-        const other = await connect()
-        let asked = 0
-        for (const from of [bus, bus, other]) {
-          from.respond(subject(), async data => {
-            asked++
-            return double(data)
-          })
-        }
-        await Promise.all([bus.ping(), other.ping()])
-        const third = await connect()
-        for (const from of [bus, other, third]) {
-          expect(await from.request(subject(), { of: 4 }, { timeoutMs: 5_000 })).toEqual({ doubled: 8 })
-        }
-        expect(asked).toBe(3)
-      })
-
-      it('sends a request once, even if the answer takes long', async () => {
-        const other = await connect()
-        let asked = 0
-        const { promise: allowed, resolve: allow } = Promise.withResolvers<void>()
-        bus.respond(subject(), async data => {
-          asked++
-          await allowed
-          return double(data)
-        })
-        await bus.ping()
-        const answer = other.request(subject(), { of: 4 }, { timeoutMs: 20_000 })
-        await eventually(() => expect(asked).toBe(1))
-        for (let number = 0; number < 5; number++) await other.publish([message(number)])
-        allow()
-        expect(await answer).toEqual({ doubled: 8 })
-        expect(asked).toBe(1)
-      })
-
-      it('fails at once when there is no responder, or no longer one, or its connection is closed', async () => {
-        const ask = () => bus.request(subject(), { of: 1 }, { timeoutMs: 30_000 })
-        await expect(ask()).rejects.toBeInstanceOf(NoResponder)
-
-        const other = await connect()
-        const stopResponding = [bus.respond(subject(), double), other.respond(subject(), double)]
-        await Promise.all([bus.ping(), other.ping()])
-        expect(await ask()).toEqual({ doubled: 2 })
-        for (const stop of stopResponding) stop()
-        await Promise.all([bus.ping(), other.ping()])
-        await expect(ask()).rejects.toBeInstanceOf(NoResponder)
-        other.respond(subject(), double)
-        await other.close()
-        await expect(ask()).rejects.toBeInstanceOf(NoResponder)
-      })
-
-      it('fails after the timeout', async () => {
-        bus.respond(subject(), () => new Promise(() => {}))
-        await bus.ping()
-        for (const from of [bus, await connect()]) {
-          await expect(from.request(subject(), null, { timeoutMs: 50 })).rejects.toBeInstanceOf(
-            RequestTimeout,
-          )
-        }
-      })
-
-      it('passes a refusal to the requester, reports other failures as internal, and answers later requests', async () => {
-        class Refusal extends Error {
-          readonly code = 'name-taken'
-          readonly details = { name: 'a', by: { id: 1 } }
-        }
-        bus.respond(subject(), async data => {
-          if (data === null) throw new Refusal('the name is taken')
-          if (data === 'x') throw new TypeError('x is not a function')
-          return double(data)
-        })
-        await bus.ping()
-        for (const from of [bus, await connect()]) {
-          const failure = async (data: Json) => {
-            const error = await from.request(subject(), data, { timeoutMs: 5_000 }).catch(thrown => thrown)
-            expect(error).toBeInstanceOf(RequestFailed)
-            return error
-          }
-          expect(await failure(null)).toMatchObject({
-            name: 'RequestFailed',
-            code: 'name-taken',
-            message: 'the name is taken',
-            details: { name: 'a', by: { id: 1 } },
-          })
-          expect(await failure('x')).toMatchObject({
-            code: 'internal-error',
-            message: 'x is not a function',
-            details: {},
-          })
-          expect(await from.request(subject(), { of: 1 }, { timeoutMs: 5_000 })).toEqual({ doubled: 2 })
-        }
       })
     })
   })

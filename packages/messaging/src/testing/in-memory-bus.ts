@@ -1,26 +1,21 @@
-import { setTimeout } from 'node:timers/promises'
 import {
   type Bus,
   BusUnavailable,
   type Json,
   type Message,
-  NoResponder,
   Overtaken,
-  type RequestOptions,
-  RequestTimeout,
   type StoredMessage,
   subjectMatches,
 } from '../bus.ts'
-import { replyOf, resultOf } from '../reply.ts'
 
 export interface InMemoryBroker {
-  /** Opens another connection, as each replica has. A closed connection stops consuming and responding. */
+  /** Opens another connection, as each replica has. A closed connection hears and reads no more. */
   connect(): Bus
 }
 
-interface Attached<Handler> {
+interface Listener {
   subject: string
-  handler: Handler
+  handler: Parameters<Bus['listen']>[1]
   connection: AbortSignal
 }
 
@@ -28,10 +23,8 @@ interface Attached<Handler> {
 export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryBroker {
   const messages: StoredMessage[] = []
   const ids = new Set<string>()
-  const listeners = new Set<Attached<Parameters<Bus['listen']>[1]>>()
-  const responders = new Set<Attached<Parameters<Bus['respond']>[1]>>()
+  const listeners = new Set<Listener>()
   let changes = Promise.withResolvers<void>()
-  let asked = 0
 
   const announce = () => {
     changes.resolve()
@@ -78,32 +71,8 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       if (subjectMatches(pattern, subject)) handler(copy(data))
   }
 
-  const request = async (
-    subject: string,
-    data: Json,
-    { timeoutMs, headers }: RequestOptions,
-  ): Promise<Json> => {
-    const able = [...responders].filter(({ subject: pattern }) => subjectMatches(pattern, subject))
-    const responder = able[asked++ % able.length]
-    if (!responder) throw new NoResponder(subject)
-    const late = new AbortController()
-    try {
-      const result = replyOf(() => responder.handler(copy(data), headers)).then(reply =>
-        resultOf(copy(reply)),
-      )
-      const deadline = setTimeout(timeoutMs, undefined, { signal: late.signal }).then(() => {
-        throw new RequestTimeout(subject)
-      })
-      deadline.catch(() => {})
-      return await Promise.race([result, deadline])
-    } finally {
-      late.abort()
-    }
-  }
-
   const leave = (connection: AbortSignal) => {
-    for (const attached of [listeners, responders] as Set<{ connection: AbortSignal }>[])
-      for (const each of attached) if (each.connection === connection) attached.delete(each)
+    for (const listener of listeners) if (listener.connection === connection) listeners.delete(listener)
     announce()
   }
 
@@ -115,11 +84,6 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       return call()
     }
     const until = (signal: AbortSignal) => AbortSignal.any([signal, connection])
-    const attach = <Handler>(to: Set<Attached<Handler>>, subject: string, handler: Handler) => {
-      const attached = { subject, handler, connection }
-      to.add(attached)
-      return () => void to.delete(attached)
-    }
     return {
       system: 'memory',
       publish: (list, { after } = {}) => answering(() => publish(list, after)),
@@ -131,9 +95,11 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       // Nothing is removed: a broker only lives as long as a test.
       removedThrough: () => answering(() => 0),
       broadcast: (subject, data) => answering(() => broadcast(subject, data)),
-      listen: (subject, handler) => attach(listeners, subject, handler),
-      request: (subject, data, options) => answering(() => request(subject, data, options)),
-      respond: (subject, handler) => attach(responders, subject, handler),
+      listen(subject, handler) {
+        const listener = { subject, handler, connection }
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
       ping: () => answering(() => {}),
       async close() {
         closing.abort()

@@ -1,8 +1,9 @@
-import { isProblemCode, PROBLEMS, type Problem, type ProblemCode, Refusal } from '@gantry/contracts'
+import { PROBLEMS, type Problem, type ProblemCode, Refusal } from '@gantry/contracts'
 import { EventStoreUnavailable, WrongExpectedRevision } from '@gantry/event-sourcing'
-import { BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import { BusUnavailable } from '@gantry/messaging'
 import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/stores'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Unanswered } from '../service/peers.ts'
 import { noteProblem } from './access-log.ts'
 
 const RETRY_AFTER_SECONDS = 2
@@ -23,15 +24,12 @@ const unavailable = [
   ReadModelsUnavailable,
   UserKeysUnavailable,
   BusUnavailable,
-  NoResponder,
-  RequestTimeout,
+  Unanswered,
 ]
 
 /** The refusal that corresponds to an error; undefined for an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
-  if (error instanceof RequestFailed)
-    return isProblemCode(error.code) ? new Refusal(error.code, error.details) : undefined
   if (unavailable.some(kind => error instanceof kind)) return new Refusal('unavailable')
   if (error instanceof WrongExpectedRevision) return new Refusal('write-conflict')
   const { code, statusCode, message } = (error ?? {}) as {

@@ -4,13 +4,12 @@ import {
   type PublicEvent,
   type PublicEventData,
   type PublicEventType,
+  requests,
   subjects,
 } from '@gantry/contracts'
 import { type Fact, streamId } from '@gantry/event-sourcing'
-import type { Bus, Json, Message } from '@gantry/messaging'
-
-/** How long `sendDirectly` waits for the other service, in milliseconds. */
-const BOUND_MS = 5_000
+import type { Json, Message } from '@gantry/messaging'
+import type { Peers } from './peers.ts'
 
 /** The message that publishes an event to other services. */
 export function publicMessage<Type extends PublicEventType>(
@@ -60,9 +59,13 @@ export const changed = <Of extends Change>({ before, after }: Of) =>
  * Fails silently after a timeout: the relay delivers the event later in any case.
  * @returns whether the service has handled the event
  */
-export async function sendDirectly(bus: Bus, service: string, message: Message): Promise<boolean> {
+export async function sendDirectly(
+  peers: Pick<Peers, 'ask'>,
+  service: 'catalog' | 'media',
+  message: Message,
+): Promise<boolean> {
   try {
-    await bus.request(subjects.react(service), message as unknown as Json, { timeoutMs: BOUND_MS })
+    await peers.ask(requests.react(service), message)
     return true
   } catch {
     return false

@@ -1,7 +1,9 @@
 import { Projector, type Worker } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/stores'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { z } from 'zod'
 import { hostService } from '../testing/index.ts'
+import { responder } from './peers.ts'
 import type { Dependencies } from './service.ts'
 import { type ServiceParts, serviceFrom } from './service-parts.ts'
 
@@ -35,9 +37,16 @@ const ready = ({ service }: Awaited<ReturnType<typeof open>>) =>
   vi.waitFor(() => expect(service.waitingFor()).toBeUndefined())
 
 const idle: Worker = { stop: async () => {} }
-const answering = { 'parts.question': async () => 'answer' }
-const ask = ({ dependencies: { bus } }: Awaited<ReturnType<typeof open>>) =>
-  bus.request('parts.question', null, { timeoutMs: 200 })
+const question = {
+  service: 'parts',
+  id: 'parts.question',
+  asked: z.null(),
+  answer: z.string(),
+  timeoutMs: 200,
+}
+const answering = [responder(question, async () => 'answer')]
+const ask = ({ dependencies }: Awaited<ReturnType<typeof open>>) =>
+  dependencies.process.peers.ask(question, null)
 
 test('a start for a rebuild starts the projectors and neither relay, workers, reactors nor responders', async () => {
   const started: string[] = []

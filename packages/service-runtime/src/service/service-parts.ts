@@ -8,12 +8,12 @@ import {
   startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
-import type { Json } from '@gantry/messaging'
 import { handlingMessage } from '@gantry/tracing'
 import { measureBuffer } from './buffers.ts'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import { forgettingUsers } from './idempotency.ts'
 import { type Follower, followingConsumer, lagOfParts, logFollowers, showLag } from './lag.ts'
+import type { Responder } from './peers.ts'
 import type { Dependencies, Service } from './service.ts'
 
 /** The parts of a service. `serviceFrom` starts and stops them. */
@@ -27,13 +27,11 @@ export interface ServiceParts {
   reactors?: readonly Reaction[]
   /** Each starts other background work. */
   workers?: readonly (() => Worker)[]
-  /** Answers to requests of other services, by subject. */
-  responders?: Responders
+  /** Answers to requests of other services. */
+  responders?: readonly Responder[]
   /** Completes work in progress that still appends events. Called after the workers have stopped. */
   drain?(): Promise<void>
 }
-
-export type Responders = Readonly<Record<string, (request: Json) => Promise<Json>>>
 
 /**
  * A service from its parts. A start for a rebuild starts the projectors only, so that it appends and sends nothing.
@@ -42,8 +40,8 @@ export type Responders = Readonly<Record<string, (request: Json) => Promise<Json
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, now, process } = dependencies
-  const { holder, log, metrics } = process
-  const { name, routes, projectors, publication, workers = [], responders = {}, drain } = parts
+  const { holder, log, metrics, peers } = process
+  const { name, routes, projectors, publication, workers = [], responders = [], drain } = parts
   const reactors: Reaction[] = [...(parts.reactors ?? []), forgettingUsers(name, readModels)]
   const relays: Worker[] = []
   const working: Worker[] = []
@@ -97,8 +95,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
         working.push(held.start(message => within(message, () => reactor.react(message))))
       }
       countErrorsOf([...relays, ...working])
-      for (const [subject, respond] of Object.entries(responders))
-        unsubscribe.push(bus.respond(subject, respond))
+      unsubscribe.push(...responders.map(answer => answer(peers)))
     },
     waitingFor() {
       for (const { waitsFor } of [...relays, ...working]) if (waitsFor !== undefined) return waitsFor

@@ -5,6 +5,7 @@ import type { ReadModels } from '@gantry/stores'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 import type { EncryptionKeys } from '../secrets/encryption-keys.ts'
+import type { Peers } from './peers.ts'
 
 /** The dependencies of a service: the stores, the clock, ids, and keys. */
 export interface Dependencies {
@@ -25,6 +26,8 @@ export interface ServiceProcess {
   holder: string
   log: Log
   metrics: Registry
+  /** The other services. */
+  peers: Peers
 }
 
 /**

@@ -1,8 +1,8 @@
-import { MAX_NAMED_USERS, subjects, type UserName, UserNames } from '@gantry/contracts'
-import type { Log, Worker } from '@gantry/event-sourcing'
-import type { Bus } from '@gantry/messaging'
+import { MAX_NAMED_USERS, requests, subjects, type UserName } from '@gantry/contracts'
+import type { Worker } from '@gantry/event-sourcing'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import type { Dependencies } from './service.ts'
 
 /**
  * The names of users by id. Users who never existed and users whose personal data are erased are left out. So are all
@@ -19,25 +19,24 @@ export interface UserNamesCache {
 /** How long a name is used without asking identity: the age of a shown name is limited even if a broadcast is lost. */
 const CACHE_MS = 5_000
 const CACHE_SIZE = 10_000
-const TIMEOUT_MS = 1_000
 /** Time after a failed request in which no other request is sent, so that reads do not wait for each in turn. */
 const PAUSE_MS = 1_000
 
 const Changed = z.object({ userId: z.string() })
 
 /** Names that identity tells on request, cached for seconds, and only in memory. */
-export function userNames({ bus, log }: { bus: Bus; log: Pick<Log, 'warn'> }): UserNamesCache {
+export function userNames({
+  bus,
+  process: { log, peers },
+}: Pick<Dependencies, 'bus' | 'process'>): UserNamesCache {
   const known = new LRUCache<string, { name: UserName | undefined }>({ max: CACHE_SIZE, ttl: CACHE_MS })
   /** By id: the request under way that asks for the user. */
-  const asking = new Map<string, Promise<UserNames>>()
+  const asking = new Map<string, Promise<Record<string, UserName>>>()
   let pausedUntil = 0
-
-  const request = async (users: string[]): Promise<UserNames> =>
-    UserNames.parse(await bus.request(subjects.userNames, { users }, { timeoutMs: TIMEOUT_MS }))
 
   /** Asks for users. An answer is kept unless the user has changed meanwhile. */
   const ask = (users: string[]) => {
-    const asked: Promise<UserNames> = request(users).then(
+    const asked: Promise<Record<string, UserName>> = peers.ask(requests.userNames, { users }).then(
       names => {
         settle(id => known.set(id, { name: names[id] }))
         return names

@@ -11,6 +11,7 @@ import { Registry } from 'prom-client'
 import { requireScope } from '../http/routes.ts'
 import { httpServer } from '../http/server.ts'
 import { plainKey } from '../secrets/encryption-keys.ts'
+import { localPeers } from '../service/peers.ts'
 import type { Dependencies, Service } from '../service/service.ts'
 
 /** A caller with all scopes. */
@@ -66,7 +67,7 @@ export async function hostService<S extends Service>(
       now,
       newId: randomUUID,
       encryptionKeys: plainKey(Buffer.alloc(32, 7)),
-      process: { holder: randomUUID(), log: pino({ level: 'silent' }), metrics },
+      process: { holder: randomUUID(), log: pino({ level: 'silent' }), metrics, peers: localPeers() },
     }
     const service = make(dependencies, folder)
     const app = httpServer({

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { type Principal, SCOPES, subjects } from '@gantry/contracts'
+import { type Principal, requests, SCOPES, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
-import type { Bus, Json } from '@gantry/messaging'
+import type { Bus } from '@gantry/messaging'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bearer, type EdgeHost, grace, hostEdge } from '../testing/edge-host.ts'
@@ -122,7 +122,7 @@ describe('Where retention has removed events', () => {
     await vi.waitFor(() => expect(all.ended()).toBe('clean'))
     const [first, second] = all.positions()
     await old()
-    host.bus.respond(subjects.logHead, async () => ({ position: '~', log: LOG }))
+    host.peers.answer(requests.logHead, async () => ({ position: '~', log: LOG }))
     const refused = async (headers: Record<string, string>, query = '') => {
       const { answer, text } = await open(query, headers)
       await vi.waitFor(() => expect(text()).toContain('}'))
@@ -270,7 +270,7 @@ describe('An open stream', () => {
     vi.setSystemTime(Date.parse('2026-11-21T10:29:59.999Z'))
     await publish(1)
     await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
-    host.bus.respond(subjects.authenticate, async () => grace as unknown as Json)
+    host.peers.answer(requests.authenticate, async () => grace)
     vi.setSystemTime(Date.parse('2026-11-21T10:30:00.000Z'))
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
   })

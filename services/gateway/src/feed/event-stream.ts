@@ -6,7 +6,6 @@ import {
   mayReadEvent,
   streamEvents,
 } from '@gantry/contracts'
-import type { Bus } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, callerOf, checkQuery, measureBuffer, routeOf } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
@@ -24,7 +23,13 @@ import {
   type StreamFormat,
 } from './feed-formats.ts'
 import { formatPosition } from './feed-position.ts'
-import { type FeedStart, firstPosition, requireComplete, resumedPosition } from './feed-start.ts'
+import {
+  type FeedSources,
+  type FeedStart,
+  firstPosition,
+  requireComplete,
+  resumedPosition,
+} from './feed-start.ts'
 import type { ReplaySlots } from './replay-slots.ts'
 import type { Entry } from './streamed-events.ts'
 import { timeSlices } from './time-slices.ts'
@@ -33,7 +38,7 @@ import { timeSlices } from './time-slices.ts'
 const GRACE_MS = 1_000
 
 export interface EventStreamOptions {
-  bus: Bus
+  feed: FeedSources
   admit: Admit
   slots: ReplaySlots
   recheck: Recheck
@@ -65,7 +70,8 @@ interface Asked {
 
 /** GET /events: the public events after a position, as a page or as a stream. @returns function that ends all streams */
 export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
-  const { bus, admit, slots, recheck, now, metrics } = options
+  const { feed, admit, slots, recheck, now, metrics } = options
+  const { bus } = feed
   const formatOf = feedFormats(options.publicUrl)
   const times = { ...TIMES, ...options.times }
   const slices = timeSlices()
@@ -125,7 +131,7 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
       const query = requestedEvents(request, mediaType)
       const format = formatOf(mediaType, query.format === 'cloudevents')
       const filter = eventFilter(query, now())
-      const start = await startOf(bus, query)
+      const start = await startOf(feed, query)
       if (request.method === 'HEAD') return reply.headers(headersOf(format)).send(Readable.from([]))
       const asked = { request, reply, query, filter, start }
       return format.kind === 'page' ? sendPage(asked, format) : sendStream(asked, format)
@@ -184,10 +190,10 @@ function requestedEvents(request: FastifyRequest, mediaType: EventMediaType): As
   return { ...query, follow }
 }
 
-async function startOf(bus: Bus, { after, from, follow }: Asked['query']): Promise<FeedStart> {
-  if (after === undefined) return firstPosition(bus, from === undefined ? undefined : new Date(from))
-  const start = await resumedPosition(bus, after)
-  if (!follow) await requireComplete(bus, start.position)
+async function startOf(feed: FeedSources, { after, from, follow }: Asked['query']): Promise<FeedStart> {
+  if (after === undefined) return firstPosition(feed.bus, from === undefined ? undefined : new Date(from))
+  const start = await resumedPosition(feed, after)
+  if (!follow) await requireComplete(feed.bus, start.position)
   return start
 }
 

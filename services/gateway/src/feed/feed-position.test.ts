@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { PublicEvent } from '@gantry/contracts'
+import { type PublicEvent, requests } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
 import type { Bus, Message } from '@gantry/messaging'
+import { localPeers } from '@gantry/service-runtime'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { eventMessage, LOG, readFeed, serveFeed } from '../testing/feed.ts'
 import { feedReader, parsePosition } from './feed-position.ts'
@@ -29,13 +30,11 @@ beforeEach(async () => {
   bus = newBus()
   logHead = 1_000
   log = LOG
+  const peers = localPeers()
+  peers.answer(requests.logHead, async () => ({ position: String(logHead).padStart(16, '0'), log }))
   const served = await serveFeed({
-    bus: new Proxy({} as Bus, {
-      get: (_, name) =>
-        name === 'request'
-          ? async () => ({ position: String(logHead).padStart(16, '0'), log })
-          : Reflect.get(bus, name),
-    }),
+    bus: new Proxy({} as Bus, { get: (_, name) => Reflect.get(bus, name) }),
+    peers,
     times: { heartbeat: 50 },
   })
   url = served.url

@@ -1,7 +1,7 @@
-import { EVENT_SERVICES, Refusal, subjects } from '@gantry/contracts'
+import { EVENT_SERVICES, Refusal, requests, subjects } from '@gantry/contracts'
 import { LOG_IDENTITY, LOG_POSITION } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
-import { z } from 'zod'
+import type { Peers } from '@gantry/service-runtime'
 import {
   type FeedPlace,
   type FeedPosition,
@@ -13,10 +13,15 @@ import {
   unknownMessage,
 } from './feed-position.ts'
 
-const TIMEOUT_MS = 4_000
 /** Maximum time by which the clocks of publishers may be ahead of the clock of the bus. */
 const AHEAD_MS = 300_000
 const EVENTS = [subjects.allEvents]
+
+/** What a reader's position is compared with: the bus, and the log, whose head identity tells. */
+export interface FeedSources {
+  bus: Bus
+  peers: Pick<Peers, 'ask'>
+}
 
 /** Where a reader begins. */
 export interface FeedStart {
@@ -40,7 +45,8 @@ export async function firstPosition(bus: Bus, from: Date | undefined): Promise<F
  * the log: it is read from its beginning, without the messages that were passed before.
  * @throws Refusal invalid-request, log-replaced, position-ahead, position-gone
  */
-export async function resumedPosition(bus: Bus, text: string): Promise<FeedStart> {
+export async function resumedPosition(feed: FeedSources, text: string): Promise<FeedStart> {
+  const { bus } = feed
   const position = parsePosition(text)
   const { sequence, id, storedAt, passed } = position
   const removed = await bus.removedThrough(EVENTS)
@@ -50,7 +56,7 @@ export async function resumedPosition(bus: Bus, text: string): Promise<FeedStart
   const isThere = message?.sequence === sequence && message.id === id
   // A bus that was built again may have the same message at this sequence, after other messages than before.
   if (isThere && Date.parse(message.storedAt) === storedAt) return at(sequence)
-  await requireInLog(bus, position)
+  await requireInLog(feed, position)
   if (sequence < removed) throw await positionGone(bus)
   if (sequence === removed) return at(sequence)
   if (removed > 0 && !(await reachesBack(bus, position, removed))) throw await positionGone(bus)
@@ -140,11 +146,12 @@ async function placeBefore(bus: Bus, from: Date, oldest: FeedPlace): Promise<Fee
   return low
 }
 
-const LogHead = z.object({ position: z.string(), log: z.string() })
-
 /** @throws Refusal log-replaced for a position of another log, position-ahead for one that this log has not reached */
-async function requireInLog(bus: Bus, { log, sequence, passed }: FeedPosition): Promise<void> {
-  const head = LogHead.parse(await bus.request(subjects.logHead, {}, { timeoutMs: TIMEOUT_MS }))
+async function requireInLog(
+  { bus, peers }: FeedSources,
+  { log, sequence, passed }: FeedPosition,
+): Promise<void> {
+  const head = await peers.ask(requests.logHead, {})
   sameLog(log, head.log)
   const positions = [...passed.values()].map(({ position }) => position)
   const isAhead =

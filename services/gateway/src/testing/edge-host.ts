@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { listApis, login, logout, type Operation, type Principal, Refusal, subjects } from '@gantry/contracts'
+import { listApis, login, logout, type Operation, type Principal, Refusal, requests } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
-import type { Bus, Json } from '@gantry/messaging'
-import { httpServer } from '@gantry/service-runtime'
+import type { Bus } from '@gantry/messaging'
+import { httpServer, localPeers, type Peers } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
@@ -39,6 +39,7 @@ export interface EdgeHost {
   /** Folder of the bus. */
   folder: string
   bus: Bus
+  peers: Peers
   gateway: Gateway
   identity: Identity
   /** Calls an operation: GET /apis (API_READ), POST /logout (authenticated), POST /login (public). */
@@ -61,11 +62,12 @@ export interface EdgeOptions {
 export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {}): Promise<EdgeHost> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-gateway-'))
   const bus = sqliteBus({ path: join(folder, 'messages.db') })
+  const peers = localPeers()
   const log = pino({ level: 'silent' })
   const now = () => new Date()
   const read = gatewaySettings.parse(settings)
   const metrics = new Registry()
-  const edge = gateway({ bus, now, metrics }, read)
+  const edge = gateway({ bus, peers, now, metrics }, read)
   const app = httpServer({
     basePath,
     log,
@@ -92,12 +94,13 @@ export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {
     { prefix: basePath },
   )
   await app.ready()
-  const identity = standIn(bus)
+  const identity = standIn(peers)
   await edge.start()
   return {
     app,
     folder,
     bus,
+    peers,
     gateway: edge,
     identity,
     async call({ method, path }, headers = {}, address = '192.0.2.1') {
@@ -115,7 +118,7 @@ export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {
 
 export const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
 
-function standIn(bus: Bus): Identity {
+function standIn(peers: Peers): Identity {
   const identity: Identity = {
     principals: new Map([
       ['grace-1', grace],
@@ -124,13 +127,12 @@ function standIn(bus: Bus): Identity {
     ]),
     asked: [],
     held: Promise.resolve(),
-    leave: bus.respond(subjects.authenticate, async data => {
-      const { credential } = data as { credential: string }
+    leave: peers.answer(requests.authenticate, async ({ credential }) => {
       const principal = identity.principals.get(credential)
       identity.asked.push(credential)
       await identity.held
       if (!principal) throw new Refusal('unauthenticated', { detail: 'There is no such token' })
-      return principal as unknown as Json
+      return principal
     }),
   }
   return identity

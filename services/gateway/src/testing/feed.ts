@@ -1,7 +1,7 @@
 import { type PublicEvent, subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
-import { answerProblem } from '@gantry/service-runtime'
+import { answerProblem, localPeers, type Peers } from '@gantry/service-runtime'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { type EventStreamOptions, eventStream } from '../feed/event-stream.ts'
@@ -37,12 +37,18 @@ export const readingThrough = (
 ): Bus => new Proxy(bus, { get: (target, name) => (name === 'read' ? read : Reflect.get(target, name)) })
 
 /** Serves GET /events of a bus to grace, without a limit of replays. @returns the server, which listens at `url` */
-export async function serveFeed(
-  options: Pick<EventStreamOptions, 'bus'> & Partial<EventStreamOptions>,
-): Promise<{ app: FastifyInstance; url: string }> {
+export async function serveFeed({
+  bus,
+  peers = localPeers(),
+  ...options
+}: { bus: Bus; peers?: Peers } & Partial<EventStreamOptions>): Promise<{
+  app: FastifyInstance
+  url: string
+}> {
   const app = Fastify()
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date()))
   const end = eventStream(app, {
+    feed: { bus, peers },
     admit: async () => grace,
     recheck: async () => grace,
     slots: replaySlots(Number.POSITIVE_INFINITY, new Registry()),

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { subjects } from '@gantry/contracts'
+import { requests } from '@gantry/contracts'
 import { administrator } from '@gantry/service-runtime/testing'
 import { UserKeysUnavailable } from '@gantry/stores'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -57,11 +57,7 @@ test('an erased user leaves an id, and no name in any file', async () => {
   expect((await identity.logIn(ada.username)).status).toBe(401)
   expect(filesWith(...NAMES, 'Ada King')).toEqual([])
   expect((await admin().get(`/users/${id}`)).status).toBe(404)
-  const named = await identity.host.dependencies.bus.request(
-    subjects.userNames,
-    { users: [id] },
-    { timeoutMs: 5_000 },
-  )
+  const named = await identity.host.dependencies.process.peers.ask(requests.userNames, { users: [id] })
   expect(named).toEqual({})
 
   const { body: audited } = await admin().get(`/auditLog?size=100&resource=${id}`)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { subjects } from '@gantry/contracts'
+import { requests, subjects } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
 import { plainKey } from '@gantry/service-runtime'
@@ -70,18 +70,18 @@ describe('A rotation', () => {
     expect(await kids()).toEqual([kid])
   })
 
-  test('can be requested over the bus, is broadcast, is in the audit log with the operator, and has its key sealed', async () => {
-    const { bus } = identity.host.dependencies
+  test('can be requested by an operator, is broadcast, is in the audit log with the operator, and has its key sealed', async () => {
+    const { bus, process } = identity.host.dependencies
     const told: unknown[] = []
     bus.listen(subjects.keysChanged, change => told.push(change))
     const [old] = await kids()
     const id = '5b1f0f7e-5a53-4b4b-a6a1-6f0a4b1f3c01'
-    const request = { id, by: 'operator joan', compromised: false, ring: 'login' }
-    const rotated = await bus.request(subjects.rotateKeys, request, { timeoutMs: 5_000 })
+    const request = { id, by: 'operator joan', compromised: false, ring: 'login' } as const
+    const rotated = await process.peers.ask(requests.rotateKeys, request)
     expect(told.map(key => ({ ...(key as object), ring: 'login' }))).toEqual([rotated])
-    expect(await bus.request(subjects.rotateKeys, request, { timeoutMs: 5_000 })).toEqual(rotated)
+    expect(await process.peers.ask(requests.rotateKeys, request)).toEqual(rotated)
 
-    const { kid } = rotated as { kid: string }
+    const { kid } = rotated
     const records = await audited()
     expect(
       records.map(({ action, user, resourceId }: Record<string, unknown>) => [action, user, resourceId]),

@@ -1,6 +1,6 @@
+import type { Rotation } from '@gantry/contracts'
 import { type CommandMetadata, type Log, supervise, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
-import { z } from 'zod'
 import type { Rotated, SigningKeys } from './keys.ts'
 
 /** Interval between checks whether a rotation is due, in milliseconds. */
@@ -10,19 +10,8 @@ export interface KeyRotation {
   /** Creates the first key if there is none, then rotates on schedule until it is stopped. Waits for the first key. */
   start(): Worker
   /** Rotates at the request of an operator, who is recorded as the actor. Repeating a request changes nothing. */
-  rotate(request: RotationRequest): Promise<Rotated>
+  rotate(rotation: Rotation): Promise<Rotated>
 }
-
-/** Request of an operator over the bus. `id` is unique for each request, `by` names the operator. */
-export const RotationRequest = z.object({
-  id: z.uuid(),
-  by: z.string().min(1).max(255),
-  /** Revokes every earlier key, and with it all login tokens. */
-  compromised: z.boolean(),
-  /** Whose keys are rotated. */
-  ring: z.enum(['login', 'audit']),
-})
-export type RotationRequest = z.infer<typeof RotationRequest>
 
 export interface KeyRotationOptions {
   /** Names the worker, e.g. identity.signing-keys. */

@@ -10,7 +10,7 @@ import {
   platformEventId,
 } from './platform-event.ts'
 
-export type IntakeOptions = Pick<Instrumented, 'eventStore' | 'unknownEvent' | 'bus'>
+export type IntakeOptions = Pick<Instrumented, 'eventStore' | 'unknownEvent' | 'process'>
 
 interface Receipt {
   /** Id of the public event. */
@@ -34,7 +34,7 @@ const OF_CATALOG = new Set(['PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED'])
  * Stores each event of the platform once. Sends those that filters of the catalog depend on to the catalog before it
  * returns.
  */
-export function intake({ eventStore, unknownEvent, bus }: IntakeOptions): Intake {
+export function intake({ eventStore, unknownEvent, process }: IntakeOptions): Intake {
   const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
     eventStore,
     unknownEvent,
@@ -46,7 +46,7 @@ export function intake({ eventStore, unknownEvent, bus }: IntakeOptions): Intake
     const id = platformEventId(event)
     const { facts } = await platformEvent.execute(id, { type: 'ReceivePlatformEvent', metadata, event })
     if (OF_CATALOG.has(event.type)) {
-      for (const message of facts.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
+      for (const message of facts.flatMap(publicEvents)) await sendDirectly(process.peers, 'catalog', message)
     }
     const [fact] = facts.length > 0 ? facts : await eventStore.readStream(streamName('platformevent', id))
     if (!fact) throw new Error(`the platform event ${id} is neither new nor stored`)

@@ -3,12 +3,11 @@ import {
   type DeliveryRecord,
   type NewWebhook,
   type PublicEvent,
-  subjects,
+  requests,
   type UserStanding,
 } from '@gantry/contracts'
 import { NO_STREAM, requestRebuild } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
-import type { Json } from '@gantry/messaging'
 import type { Dependencies, Service } from '@gantry/service-runtime'
 import { type Host, type HostOptions, hostService } from '@gantry/service-runtime/testing'
 import type { Lease } from '@gantry/stores'
@@ -53,20 +52,6 @@ interface NotifierHostOptions extends HostOptions {
 
 const GLOBAL_ADMIN: UserStanding = { user: { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }, revision: 0 }
 
-const withIdentity = (
-  dependencies: Dependencies,
-  standingOf: (user: string) => UserStanding,
-): Dependencies => ({
-  ...dependencies,
-  bus: {
-    ...dependencies.bus,
-    async request(subject, data, options) {
-      if (subject !== subjects.userStanding) return dependencies.bus.request(subject, data, options)
-      return standingOf((data as { user: string }).user) as unknown as Json
-    },
-  },
-})
-
 const DEATH_MS = 60_000
 
 /** The same dependencies, which add every lease that they acquire to `held`. */
@@ -98,7 +83,8 @@ export async function openNotifier(
   const held = new Map<string, Lease>()
   const make = (dependencies: Dependencies) => {
     aheadMs = dead.length * DEATH_MS
-    const given = around(recordingLeases(withIdentity(dependencies, standingOf), held))
+    dependencies.process.peers.answer(requests.userStanding, async ({ user }) => standingOf(user))
+    const given = around(recordingLeases(dependencies, held))
     const service = notifierService(given, settingsOf(settings), { random: () => 0.5, breaker })
     const stop = async () => {
       if (!dead.includes(service)) await service.stop()

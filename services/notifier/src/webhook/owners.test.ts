@@ -1,6 +1,7 @@
-import { type PublicEvent, subjects, type UserStanding } from '@gantry/contracts'
+import { type PublicEvent, requests, subjects, type UserStanding } from '@gantry/contracts'
 import { requestRebuild } from '@gantry/event-sourcing'
-import { type Json, NoResponder } from '@gantry/messaging'
+import type { Json } from '@gantry/messaging'
+import { Unanswered } from '@gantry/service-runtime'
 import { administrator } from '@gantry/service-runtime/testing'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { type Notifier, openNotifier, uuid } from '../testing/notifier-host.ts'
@@ -28,7 +29,7 @@ beforeEach(async () => {
 const standingOf = (user: string) => {
   expect(user).toBe(OWNER)
   asked++
-  if (!answer) throw new NoResponder(subjects.userStanding)
+  if (!answer) throw new Unanswered(requests.userStanding, 'gone', false)
   return answer
 }
 const open = () => openNotifier({}, { standingOf })

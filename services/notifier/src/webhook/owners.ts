@@ -1,15 +1,22 @@
-import { type PublicEvent, type RecordedWebhook, Refusal, Role, UserStatus } from '@gantry/contracts'
+import {
+  type PublicEvent,
+  type RecordedWebhook,
+  Refusal,
+  Role,
+  requests,
+  UserStatus,
+} from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
+import type { Peers } from '@gantry/service-runtime'
 import { z } from 'zod'
 import type { KnownUsers } from '../user/known-users.ts'
-import type { RequestStanding } from '../user/request-standing.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Webhooks } from './webhooks.ts'
 
 export interface OwnersOptions {
   users: KnownUsers
   webhooks: Webhooks
-  requestStanding: RequestStanding
+  peers: Pick<Peers, 'ask'>
   log: Log
 }
 
@@ -17,7 +24,7 @@ export interface OwnersOptions {
 export interface Owners {
   /** Records role and status from a public event of identity, then checks the webhooks of the user. */
   userChanged(event: PublicEvent): Promise<void>
-  /** Requests role and status of a user from identity and records them. @throws the errors of RequestStanding */
+  /** Requests role and status of a user from identity and records them. @throws Unanswered */
   request(user: string): Promise<Standing>
   /**
    * Role and status of a user for a decision on event types: the recorded ones if they allow all types, else those that
@@ -28,13 +35,13 @@ export interface Owners {
    * Disables the webhook if its owner is known and lacks the scope of one of its event types. Before that, identity
    * confirms role and status, because the recorded ones may be old: messages can be late, or be published again from the
    * beginning. A deleted user needs no confirmation.
-   * @throws the errors of RequestStanding
+   * @throws Unanswered
    */
   check(webhook: RecordedWebhook): Promise<void>
   /**
    * Checks all active webhooks.
    * @param which the owners whose role and status are requested from identity first: all, or only unknown ones
-   * @throws the errors of RequestStanding
+   * @throws Unanswered
    */
   checkAll(which: 'all' | 'unknown', signal: AbortSignal): Promise<void>
 }
@@ -43,12 +50,12 @@ const PAGE = 100
 const PublishedUser = z.object({ role: Role, status: UserStatus })
 
 export function owners(options: OwnersOptions): Owners {
-  const { users, webhooks, requestStanding, log } = options
+  const { users, webhooks, peers, log } = options
 
   const recorded = async (user: string) => (await users.documents.get(user))?.doc.standing
 
   const request: Owners['request'] = async user => {
-    const standing = await requestStanding(user)
+    const standing = await peers.ask(requests.userStanding, { user })
     await users.issue(user, { type: 'RecordUser', standing })
     return standing.user ? { user, ...standing.user } : { user, status: 'GONE' }
   }

@@ -1,4 +1,4 @@
-import { Resealed, subjects } from '@gantry/contracts'
+import { requests } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { openNotifier, uuid } from '../testing/notifier-host.ts'
 
@@ -8,14 +8,8 @@ test('a webhook whose first event is quarantined is named, and seals of another 
   const id = uuid(1)
   await append(`webhook-${id}`, 'WebhookCreated', null)
 
-  const reseal = async (request: { fingerprint?: string }) =>
-    Resealed.parse(
-      await dependencies.bus.request(
-        subjects.resealNotifier,
-        { after: null, ...request },
-        { timeoutMs: 5_000 },
-      ),
-    )
+  const reseal = (request: { fingerprint?: string }) =>
+    dependencies.process.peers.ask(requests.reseal('notifier'), { after: null, ...request })
   const resealed = await reseal({})
   expect(resealed).toMatchObject({ examined: 2, resealed: 0, failed: [`webhook ${id}`], next: null })
   expect(await reseal({ fingerprint: 'another' })).toEqual({ ...resealed, examined: 0, failed: [] })

@@ -1,4 +1,4 @@
-import { Refusal, type Resealed, ResealRequest } from '@gantry/contracts'
+import { Refusal, type Reseal, type Resealed } from '@gantry/contracts'
 import {
   type EventStore,
   heldStreams,
@@ -46,10 +46,10 @@ export function resealing({ webhooks, projector, readModels, eventStore, keys, e
     return ids
   }
 
-  return async (request: unknown): Promise<Resealed> => {
+  return async ({ after, fingerprint }: Reseal): Promise<Resealed> => {
     const key = firstInUse(encryptionKeys)
-    const { after, fingerprint = key.fingerprint } = ResealRequest.parse(request)
-    if (fingerprint !== key.fingerprint) return { key, examined: 0, resealed: 0, failed: [], next: null }
+    if (fingerprint !== undefined && fingerprint !== key.fingerprint)
+      return { key, examined: 0, resealed: 0, failed: [], next: null }
     // The list would lack webhooks that are not projected yet.
     if (after === null && !(await projector.reached(await eventStore.head(), TIMEOUT_MS)))
       throw new Refusal('unavailable', { detail: 'the read models do not have the latest webhooks yet' })

@@ -2,9 +2,11 @@ import { mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { sqliteBus, sqliteEventStore, sqliteUserKeys } from '@gantry/embedded'
+import { sqliteEventStore, sqliteUserKeys } from '@gantry/embedded'
 import { NO_STREAM } from '@gantry/event-sourcing'
-import { answerBackups, askForCopies, openDataFolder, sealDataFolder } from '@gantry/standalone'
+import { answerOperators } from '@gantry/hosting'
+import { localPeers, processLog } from '@gantry/service-runtime'
+import { answerBackups, backingUp, openDataFolder, sealDataFolder } from '@gantry/standalone'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { run as backUp } from './backup.ts'
 
@@ -45,14 +47,17 @@ async function runningService(silenceMs?: number) {
       }
     },
   }
-  const bus = sqliteBus({ path: folders.opened.messages })
+  const peers = localPeers()
   const files = { eventStore, userKeys: slow }
-  const stop = answerBackups(bus, files, { usesKeyFile: true, ...(silenceMs && { silenceMs }) })
+  const stop = answerBackups(peers, files, { usesKeyFile: true, ...(silenceMs && { silenceMs }) })
+  const about = { log: processLog({ level: 'silent' }), now: () => new Date() }
+  const stopAnswering = await answerOperators(folders.data, peers, about)
   onTestFinished(async () => {
+    await stopAnswering()
     await stop()
-    await Promise.all([eventStore.close(), userKeys.close(), bus.close()])
+    await Promise.all([eventStore.close(), userKeys.close()])
   })
-  return { ...folders, bus, copied }
+  return { ...folders, peers, copied }
 }
 
 test('an interrupted backup ends the copies of the service and leaves no file', async () => {
@@ -66,26 +71,24 @@ test('an interrupted backup ends the copies of the service and leaves no file', 
 })
 
 test('one backup is taken at a time', async () => {
-  const { data, backup, apart, bus, copied } = await runningService()
-  await askForCopies(bus, 'first', {
-    folder: join(data, '..'),
-    events: 'events.db',
-    userKeys: 'user-keys.db',
-  })
+  const { data, backup, apart, peers, copied } = await runningService()
+  const copy = { folder: join(data, '..'), events: 'events.db', userKeys: 'user-keys.db' }
+  await peers.ask(backingUp, { id: 'first', copy })
   await vi.waitFor(() => expect(copied).toHaveLength(1))
-  await expect(backUp([backup, '--user-keys', apart], { DATA_DIR: data })).rejects.toThrow(
-    'another backup is being taken',
-  )
+  await expect(backUp([backup, '--user-keys', apart], { DATA_DIR: data })).rejects.toMatchObject({
+    details: { detail: 'another backup is being taken' },
+  })
 })
 
 test('the backup of a killed command is ended', async () => {
-  const { data, bus, copied } = await runningService(1_000)
+  const { data, peers, copied } = await runningService(1_000)
   const killed = join(data, '..')
   const copy = { folder: killed, events: 'events.db', userKeys: 'user-keys.db' }
-  await askForCopies(bus, 'killed', copy)
+  await peers.ask(backingUp, { id: 'killed', copy })
   await vi.waitFor(() => expect(copied).toHaveLength(1))
   await vi.waitFor(async () => expect(await readdir(killed)).toEqual(['data']))
-  expect((await askForCopies(bus, 'next', { folder: killed, events: 'next.db' })).failure).toBeUndefined()
+  const next = { folder: killed, events: 'next.db' }
+  expect((await peers.ask(backingUp, { id: 'next', copy: next })).failure).toBeUndefined()
 })
 
 test('an image that cannot be read ends the backup, one that is lost is left out with its own exit code', async () => {

@@ -3,20 +3,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import {
-  folderBlobStore,
-  makeFolder,
-  sqliteBus,
-  sqliteEventStore,
-  sqliteUserKeys,
-  verifyCopy,
-} from '@gantry/embedded'
+import { folderBlobStore, makeFolder, sqliteEventStore, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
+import { processOn } from '@gantry/hosting'
 import { ImageLost, imageBytes } from '@gantry/media'
-import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
-import { readSettings } from '@gantry/service-runtime'
+import { type Peers, readSettings, Unanswered } from '@gantry/service-runtime'
 import {
-  askForCopies,
-  askForEnd,
+  backingUp,
   type Copies,
   type CopyRequest,
   ENTRIES,
@@ -41,7 +33,7 @@ export const USAGE = `usage: npm run backup -- FOLDER [--without-key] [--without
   --user-keys FOLDER  put the keys of users into this folder, which may contain those of other backups`
 
 const POLL_MS = 100
-const { events: LOG, manifest: DATA_MANIFEST, key: KEY, messages: MESSAGES, images: IMAGES } = ENTRIES
+const { events: LOG, manifest: DATA_MANIFEST, key: KEY, images: IMAGES } = ENTRIES
 /** Exit code of a backup that lacks images. */
 const INCOMPLETE = 3
 const ENDED = 'the service does not answer any more'
@@ -207,25 +199,23 @@ async function copyStores(
   { dataDir, settings }: Order,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const messages = join(dataDir, MESSAGES)
-  if (!existsSync(messages)) return copyStopped(copy, settings, signal)
-  const bus = sqliteBus({ path: messages })
-  try {
-    return (await copyRunning(copy, bus, signal)) ?? (await copyStopped(copy, settings, signal))
-  } finally {
-    await bus.close()
-  }
+  return (await copyRunning(copy, processOn(dataDir), signal)) ?? (await copyStopped(copy, settings, signal))
 }
 
 /** @returns undefined if no service runs */
-async function copyRunning(copy: CopyRequest, bus: Bus, signal: AbortSignal): Promise<boolean | undefined> {
+async function copyRunning(
+  copy: CopyRequest,
+  service: Pick<Peers, 'ask'>,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
   const id = randomUUID()
-  const started = await unlessStopped(askForCopies(bus, id, copy))
+  const started = await unlessStopped(service.ask(backingUp, { id, copy }))
   if (!started) return undefined
   const copies = {
-    progress: async () => (await unlessStopped(askForCopies(bus, id))) ?? { ...started, failure: ENDED },
+    progress: async () =>
+      (await unlessStopped(service.ask(backingUp, { id }))) ?? { ...started, failure: ENDED },
     // A service that does not answer ends the copies itself.
-    end: async () => void (await unlessStopped(askForEnd(bus, id))),
+    end: async () => void (await unlessStopped(service.ask(backingUp, { id, end: true }))),
   }
   await finished(copies, signal)
   return started.usesKeyFile
@@ -236,7 +226,7 @@ async function unlessStopped<Answer>(request: Promise<Answer>): Promise<Answer |
   try {
     return await request
   } catch (error) {
-    if (error instanceof NoResponder || error instanceof RequestTimeout) return undefined
+    if (error instanceof Unanswered) return undefined
     throw error
   }
 }

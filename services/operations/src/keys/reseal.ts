@@ -1,23 +1,20 @@
-import { Resealed, subjects } from '@gantry/contracts'
-import type { Bus, Json } from '@gantry/messaging'
-import { z } from 'zod'
+import { type Reseal, type Resealed, requests } from '@gantry/contracts'
+import type { Peers } from '@gantry/service-runtime'
 import { CommandFailed, parsed } from '../command.ts'
 import { type Interruption, interruption } from '../interruption.ts'
-import { ask, operatorBus } from '../operator-bus.ts'
+import { ask, operatorPeers } from '../operator-peers.ts'
 import { notice } from '../output.ts'
 
 export const USAGE = `usage: npm run reseal
 
 Seals the secrets of the running service again, with the first key of its ENCRYPTION_KEY, and says which keys may be
 removed. It can be interrupted and repeated.`
-const TIMEOUT_MS = 30_000
 const NOTICE_MS = 5_000
 /** Maximum number of failures that are printed. */
 const SHOWN = 20
 
-const SERVICES = { identity: subjects.resealIdentity, notifier: subjects.resealNotifier } as const
+const SERVICES = ['identity', 'notifier'] as const
 type Key = Resealed['key']
-const Retired = z.object({ retired: z.array(z.string()) })
 
 /** The result of a pass over all secrets. */
 interface Pass {
@@ -31,27 +28,22 @@ interface Pass {
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   parsed(USAGE, { args, options: {} })
   const interrupted = interruption()
-  const bus = operatorBus(environment, 'identity')
-  try {
-    let key: Key | undefined
-    // Repeated until a pass finds nothing: a request may have sealed a secret with another key meanwhile.
-    for (;;) {
-      const pass = await resealAll(bus, key, interrupted)
-      if (!pass) {
-        notice('interrupted: run the command again to continue')
-        return interrupted.code(1)
-      }
-      key = pass.key
-      requireAll(pass)
-      if (pass.resealed > 0) continue
-      const { retired } = Retired.parse(
-        await requested(bus, 'identity', subjects.retireKeys, { fingerprint: pass.key.fingerprint }),
-      )
-      process.stdout.write(`${summary(pass, retired)}\n`)
-      return 0
+  const peers = await operatorPeers(environment)
+  let key: Key | undefined
+  // Repeated until a pass finds nothing: a request may have sealed a secret with another key meanwhile.
+  for (;;) {
+    const pass = await resealAll(peers, key, interrupted)
+    if (!pass) {
+      notice('interrupted: run the command again to continue')
+      return interrupted.code(1)
     }
-  } finally {
-    await bus.close()
+    key = pass.key
+    requireAll(pass)
+    if (pass.resealed > 0) continue
+    const { fingerprint } = pass.key
+    const { retired } = await ask(peers, requests.retireKeys, { fingerprint }, unanswered('identity'))
+    process.stdout.write(`${summary(pass, retired)}\n`)
+    return 0
   }
 }
 
@@ -61,18 +53,18 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
  * @throws CommandFailed when processes seal with different keys
  */
 async function resealAll(
-  bus: Bus,
+  peers: Pick<Peers, 'ask'>,
   key: Key | undefined,
   { signal }: Interruption,
 ): Promise<Pass | undefined> {
   let pass = key && passWith(key)
   let noticedAt = performance.now()
-  for (const [service, subject] of Object.entries(SERVICES)) {
+  for (const service of SERVICES) {
     let after: string | null = null
     do {
       if (signal.aborted) return undefined
-      const request: Json = { after, ...(pass && { fingerprint: pass.key.fingerprint }) }
-      const page: Resealed = Resealed.parse(await requested(bus, service, subject, request))
+      const asked: Reseal = { after, ...(pass && { fingerprint: pass.key.fingerprint }) }
+      const page: Resealed = await ask(peers, requests.reseal(service), asked, unanswered(service))
       if (pass && pass.key.fingerprint !== page.key.fingerprint) throw differing(pass.key, page.key)
       pass = added(pass ?? passWith(page.key), page)
       after = page.next
@@ -86,14 +78,7 @@ async function resealAll(
   return pass
 }
 
-const requested = (bus: Bus, service: string, subject: string, body: Json) =>
-  ask(bus, {
-    subject,
-    body,
-    service,
-    timeoutMs: TIMEOUT_MS,
-    unanswered: `${service} did not answer in time: run the command again to continue`,
-  })
+const unanswered = (service: string) => `${service} did not answer in time: run the command again to continue`
 
 const passWith = (key: Key): Pass => ({ key, examined: 0, resealed: 0, failed: [] })
 

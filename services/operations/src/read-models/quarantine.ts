@@ -22,7 +22,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const perform = (streams: Quarantine, startProjectors?: () => Promise<void>) =>
     request.name === 'list' ? list(streams, request.json) : retry(streams, request.stream, startProjectors)
   return onInstallation('quarantine', environment, {
-    running: bus => perform(quarantineOver(bus)),
+    running: peers => perform(quarantineOver(peers)),
     onStores: ({ readModels, projectors, isRunElsewhere, startProjectors }) =>
       perform(quarantine(readModels, projectors), isRunElsewhere ? undefined : startProjectors),
   })

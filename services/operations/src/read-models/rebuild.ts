@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { readModelStates } from '@gantry/event-sourcing'
-import { askForRebuild, quarantineOver, type Rebuilding, rebuildAll } from '@gantry/standalone'
+import { quarantineOver, type Rebuilding, rebuildAll, rebuilding } from '@gantry/standalone'
 import { CommandFailed, parsed } from '../command.ts'
 import { onInstallation } from '../installation.ts'
 import { print } from '../output.ts'
@@ -23,10 +23,10 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   if (values.new) return makeNew(environment)
   const id = randomUUID()
   const failed = await onInstallation('rebuild', environment, {
-    async running(bus) {
-      await askForRebuild(bus, id)
+    async running(peers) {
+      await peers.ask(rebuilding, { id })
       await print('The running service rebuilds its read models from the log')
-      return showProgress(() => askForRebuild(bus, id))
+      return showProgress(() => peers.ask(rebuilding, { id }))
     },
     async onStores({ projectors, isRunElsewhere, startProjectors, ...stores }) {
       await print(
@@ -50,9 +50,9 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
  */
 async function makeNew(environment: NodeJS.ProcessEnv): Promise<number> {
   await onInstallation('rebuild', environment, {
-    async running(bus) {
+    async running(peers) {
       // Fails if no process runs.
-      await quarantineOver(bus).list()
+      await quarantineOver(peers).list()
       throw new CommandFailed(
         'a standalone service runs: the next release makes its read models at its start',
       )

@@ -1,4 +1,4 @@
-import { subjects } from '@gantry/contracts'
+import { requests } from '@gantry/contracts'
 import { mediaService } from '@gantry/media'
 import type { ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
@@ -32,10 +32,9 @@ const upload: ServiceUnderTest['requests'][string] = asked => {
 export const media: ServiceUnderTest = {
   name: 'media',
   make: dependencies => mediaService(dependencies, {}),
-  async prepare({ broker }) {
-    const catalog = broker.connect()
-    catalog.respond(subjects.apiExists, async () => ({ exists: true }))
-    catalog.respond(subjects.react('catalog'), async () => null)
+  async prepare({ peers }) {
+    peers.answer(requests.apiExists, async () => ({ exists: true }))
+    peers.answer(requests.react('catalog'), async () => null)
   },
   first: ['upload'],
   often: ['upload'],

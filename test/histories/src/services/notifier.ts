@@ -1,4 +1,4 @@
-import { subjects } from '@gantry/contracts'
+import { requests, type UserStanding } from '@gantry/contracts'
 import { notifierService, notifierSettings } from '@gantry/notifier'
 import { administrator } from '@gantry/service-runtime/testing'
 import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
@@ -38,9 +38,9 @@ const ownerChanged = ({ name, variant }: Asked) =>
 export const notifier: ServiceUnderTest = {
   name: 'notifier',
   make: dependencies => notifierService(dependencies, settings, { random: () => 0.5 }),
-  async prepare({ broker }) {
-    const standing = { user: { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }, revision: 0 }
-    broker.connect().respond(subjects.userStanding, async () => standing)
+  async prepare({ peers }) {
+    const standing: UserStanding = { user: { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }, revision: 0 }
+    peers.answer(requests.userStanding, async () => standing)
   },
   first: ['create', 'happen'],
   often: ['happen', 'happen', 'update'],

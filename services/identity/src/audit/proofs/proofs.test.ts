@@ -16,12 +16,12 @@ import {
   rootIn,
   verifyExport,
 } from '@gantry/audit'
-import type { AuditDayRoot } from '@gantry/contracts'
-import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
+import { type AuditDayRoot, requests } from '@gantry/contracts'
+import { sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { type EventStore, NO_STREAM, projectorKey } from '@gantry/event-sourcing'
 import { administrator, type HostDependencies, hostService } from '@gantry/service-runtime/testing'
 import type { ReadModels, Stored, UserKeys } from '@gantry/stores'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cheapIdentity, PASSWORD } from '../../testing/identity-host.ts'
 
 const HOUR = 3_600_000
@@ -271,13 +271,8 @@ describe('an operator with the stores and without ENCRYPTION_KEY', () => {
 test('rotated audit keys stay published with the time in which they sign', async () => {
   const { host, get } = await start()
   await vi.waitFor(async () => expect((await get('/.well-known/audit-keys.json')).keys).toHaveLength(1))
-  const bus = sqliteBus({ path: join(host.folder, 'messages.db') })
-  onTestFinished(() => bus.close())
-  const request = { id: crypto.randomUUID(), by: 'operator', compromised: false, ring: 'audit' }
-  const { kid, ring } = (await bus.request('identity.rotate-keys', request, { timeoutMs: 5_000 })) as Record<
-    string,
-    string
-  >
+  const rotation = { id: crypto.randomUUID(), by: 'operator', compromised: false, ring: 'audit' } as const
+  const { kid, ring } = await host.dependencies.process.peers.ask(requests.rotateKeys, rotation)
   expect(ring).toBe('audit')
   const { keys } = (await get('/.well-known/audit-keys.json')) as AuditKeySet
   expect(keys).toMatchObject([

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { UserStatus } from './operations/identity.ts'
+import { Principal } from './operations/principal.ts'
+import { Role } from './operations/scopes.ts'
+import { ServiceState } from './operations/system.ts'
+
+/**
+ * A request to a service, from another one or from an operator. It may be sent again to another replica, so a repeated
+ * request has no further effect.
+ */
+export interface ServiceRequest<Asked extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType> {
+  /** The service that answers. */
+  service: string
+  id: string
+  asked: Asked
+  answer: Answer
+  timeoutMs: number
+}
+
+const to = <Asked extends z.ZodType, Answer extends z.ZodType>(
+  service: string,
+  name: string,
+  request: Pick<ServiceRequest<Asked, Answer>, 'asked' | 'answer' | 'timeoutMs'>,
+): ServiceRequest<Asked, Answer> => ({ service, id: `${service}.${name}`, ...request })
+
+/** Role and status of a user, as identity knows them. */
+const UserStanding = z.object({
+  /** Null when the user does not exist or was deleted. */
+  user: z.object({ role: Role, status: UserStatus }).nullable(),
+  /** Revision of the user's stream; -1 when the user never existed. */
+  revision: z.int(),
+})
+export type UserStanding = z.infer<typeof UserStanding>
+
+/** Maximum number of users of a request for names. */
+export const MAX_NAMED_USERS = 1_000
+
+/** The names of a user, as identity knows them. */
+const UserName = z.object({
+  username: z.string(),
+  displayName: z.string(),
+  /** Whether the user was deleted. The names are their last ones. */
+  deleted: z.boolean(),
+})
+export type UserName = z.infer<typeof UserName>
+
+/** Whose signing keys. */
+const Ring = z.enum(['login', 'audit'])
+
+const Rotation = z.object({
+  /** Unique for each rotation. */
+  id: z.uuid(),
+  /** Names the operator. */
+  by: z.string().min(1).max(255),
+  /** Revokes every earlier key, and with it all login tokens. */
+  compromised: z.boolean(),
+  ring: Ring,
+})
+export type Rotation = z.infer<typeof Rotation>
+
+/** Which secrets to seal again: those after the place of the last answer. */
+const Reseal = z.object({
+  after: z.string().nullable(),
+  /** That of the first key of the first answer. A process with another first key seals nothing, and answers with its key. */
+  fingerprint: z.string().optional(),
+})
+export type Reseal = z.infer<typeof Reseal>
+
+const Resealed = z.object({
+  /** The first key of the process that answers. */
+  key: z.object({ id: z.string(), fingerprint: z.string() }),
+  /** Number of secrets that were checked, and of those that another key had sealed. */
+  examined: z.int(),
+  resealed: z.int(),
+  /** Names of secrets that no key opens, or that could not be read. */
+  failed: z.array(z.string()),
+  /** Place after which the next request continues; null at the end. */
+  next: z.string().nullable(),
+})
+export type Resealed = z.infer<typeof Resealed>
+
+/** The requests between services, and those of operators to services. */
+export const requests = {
+  /** The principal of a credential. Refused as unauthenticated when it has none. */
+  authenticate: to('identity', 'authenticate', {
+    asked: z.object({ credential: z.string() }),
+    answer: Principal,
+    timeoutMs: 4_000,
+  }),
+  /** Position of the last event in the log, and the identity of the log. */
+  logHead: to('identity', 'log-head', {
+    asked: z.object({}),
+    answer: z.object({ position: z.string(), log: z.string() }),
+    timeoutMs: 4_000,
+  }),
+  userStanding: to('identity', 'user-standing', {
+    asked: z.object({ user: z.uuid() }),
+    answer: UserStanding,
+    timeoutMs: 2_000,
+  }),
+  /** Names by user id. Users who never existed, and those whose personal data are erased, are left out. */
+  userNames: to('identity', 'user-names', {
+    asked: z.object({ users: z.array(z.string()).max(MAX_NAMED_USERS) }),
+    answer: z.record(z.string(), UserName),
+    timeoutMs: 1_000,
+  }),
+  apiExists: to('catalog', 'api-exists', {
+    asked: z.object({ api: z.string() }),
+    answer: z.object({ exists: z.boolean() }),
+    timeoutMs: 4_000,
+  }),
+  /** A public event for a service to handle at once. The bus brings the same event later. */
+  react: (service: 'catalog' | 'media') =>
+    to(service, 'react', {
+      asked: z.object({
+        id: z.string(),
+        subject: z.string(),
+        data: z.json(),
+        headers: z.record(z.string(), z.string()).optional(),
+      }),
+      answer: z.null(),
+      timeoutMs: 5_000,
+    }),
+  /** Answered by each replica of a service for itself. */
+  processState: (service: string) =>
+    to(service, 'process-state', { asked: z.null(), answer: ServiceState, timeoutMs: 3_000 }),
+  /** By an operator: rotates signing keys. */
+  rotateKeys: to('identity', 'rotate-keys', {
+    asked: Rotation,
+    answer: z.object({ kid: z.string(), signsFrom: z.string(), ring: Ring }),
+    timeoutMs: 5_000,
+  }),
+  /** By an operator: seals a page of secrets again, with the first key of ENCRYPTION_KEY. */
+  reseal: (service: 'identity' | 'notifier') =>
+    to(service, 'reseal', { asked: Reseal, answer: Resealed, timeoutMs: 30_000 }),
+  /**
+   * By an operator: `fingerprint` is that of the first key, which all secrets are sealed with. Answers with the ids of the
+   * keys that are no longer in use.
+   */
+  retireKeys: to('identity', 'retire-encryption-keys', {
+    asked: z.object({ fingerprint: z.string() }),
+    answer: z.object({ retired: z.array(z.string()) }),
+    timeoutMs: 30_000,
+  }),
+}

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DataFolderRefused } from '@gantry/embedded'
+import { localPeers, type ServerOptions } from '@gantry/service-runtime'
+import { pino } from 'pino'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { answerOperators, processOn } from './operators.ts'
+
+const echo = {
+  service: 'standalone',
+  id: 'standalone.echo',
+  asked: z.string(),
+  answer: z.string(),
+  timeoutMs: 5_000,
+}
+const about: Pick<ServerOptions, 'log' | 'now'> = { log: pino({ level: 'silent' }), now: () => new Date() }
+const ask = () => processOn(folder).ask(echo, 'hello')
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-operators-'))
+  const made = folder
+  onTestFinished(() => rm(made, { recursive: true }))
+})
+
+async function answering() {
+  const peers = localPeers()
+  peers.answer(echo, async text => text)
+  return answerOperators(folder, peers, about)
+}
+
+test('a process answers at a socket of its user alone, also after its predecessor was killed', async () => {
+  await expect(ask()).rejects.toMatchObject({ mayBeDone: false, reason: 'ENOENT' })
+  const listen = `require('node:net').createServer().listen(${JSON.stringify(join(folder, 'operators.sock'))}, () => console.log())`
+  const killed = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(killed.stdout, 'data')
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  await expect(ask()).rejects.toMatchObject({ mayBeDone: false, reason: 'ECONNREFUSED' })
+
+  const stop = await answering()
+  expect(await ask()).toBe('hello')
+  expect((await stat(join(folder, 'operators.sock'))).mode & 0o777).toBe(0o600)
+  await stop()
+  await expect(ask()).rejects.toMatchObject({ mayBeDone: false, reason: 'ENOENT' })
+})
+
+test('a folder whose path is too long for a socket is refused', async () => {
+  folder = join(folder, 'x'.repeat(100))
+  await mkdir(folder)
+  await expect(answering()).rejects.toThrow(DataFolderRefused)
+  await expect(answering()).rejects.toThrow('has a path that is too long for a socket')
+  await expect(ask()).rejects.toMatchObject({ mayBeDone: false })
+})
