@@ -45,16 +45,20 @@ const DIGITS = 64
 /** Id of the block with a covered event. @param event its number, from 1 */
 export const blockOf = (event: number): string => String(Math.floor((event - 1) / PER_BLOCK))
 
+/** Index of a covered event in its block. */
+export const placeIn = (event: number): number => (event - 1) % PER_BLOCK
+
 /** Number of the last event that a block can have. */
 export const lastOf = ({ id }: EventBlock): number => (Number(id) + 1) * PER_BLOCK
+
+/** The hashes of the events of a block. */
+export const hashesIn = ({ hashes }: Pick<EventBlock, 'hashes'>): string[] => hashes.match(/.{64}/g) ?? []
 
 /** The hash of the log after an event of the block; undefined when the block lacks the event. */
 export function hashIn({ id, before, hashes }: EventBlock, event: number): string | undefined {
   const count = event - Number(id) * PER_BLOCK
   if (count * DIGITS > hashes.length) return undefined
-  let hash = before
-  for (let at = 0; at < count; at++) hash = nextHash(hash, hashes.slice(at * DIGITS, (at + 1) * DIGITS))
-  return hash
+  return hashesIn({ hashes: hashes.slice(0, count * DIGITS) }).reduce(nextHash, before)
 }
 
 /** The block after a further event. @param log the log after the event, whose hash is `own` */

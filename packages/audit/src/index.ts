@@ -19,7 +19,7 @@ export {
 } from './export-writer.ts'
 export { errorLine, exportFormats, type FormatName } from './formats.ts'
 export { type AuditHead, auditHead } from './head.ts'
-export { parseAuditKeys, parseTrailer } from './line-schema.ts'
+export { parseAuditKeys, parseError, parseHead, parseTrailer } from './line-schema.ts'
 export type {
   Header,
   Line,
@@ -29,6 +29,7 @@ export type {
 } from './lines.ts'
 export { type AuditDocument, auditCollections, auditLog, auditProjection } from './log.projection.ts'
 export { type AuditChain, chainIn, pointOf } from './log-chain.ts'
+export { type LogVerification, type ProvenPlace, verifyLog } from './log-verifier.ts'
 export { type AuditKeys, type PersonalFieldsOf, type Seal, UserKeyMissing } from './ports.ts'
 export { type AuditRecords, auditRecords, usersOf } from './record.ts'
 export {
@@ -42,4 +43,4 @@ export {
   signStatement,
   type Trailer,
 } from './statements.ts'
-export { type Verification, verifyExport } from './verifier.ts'
+export { type Verification, verifiedRecords, verifyExport } from './verifier.ts'

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { Line, StoredRecord } from './lines.ts'
-import type { AuditKey, Trailer } from './statements.ts'
+import type { AuditKey, ChainHead, Trailer } from './statements.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const number = z.int().min(0)
 const place = z.object({ number, position: z.string() })
 const point = place.extend({ chainHash: hash })
+const log = z.object({ events: number, position: z.string(), hash })
 const time = z.iso.datetime()
 const fields = z.record(z.string(), z.unknown())
 const signed = { kid: z.string(), signedAt: time }
@@ -49,8 +50,9 @@ const root = z.object({
   last: place.nullable(),
   before: point,
   after: point,
-  log: z.object({ events: number, position: z.string(), hash }),
+  log,
 })
+const head = point.extend({ ...signed, log })
 const trailer = z.object({
   ...signed,
   complete: z.boolean(),
@@ -94,6 +96,24 @@ export function parsedLine(json: string): Line | undefined {
 export function parseTrailer(json: string): { trailer: Trailer; signature: string } | undefined {
   const line = parsedLine(json)
   return line && 'trailer' in line ? line : undefined
+}
+
+/** Why the service ended an export, in the JSON of a line; undefined when the line is none of these. */
+export function parseError(json: string): string | undefined {
+  const line = parsedLine(json)
+  return line && 'error' in line ? line.error.reason : undefined
+}
+
+/**
+ * A head of the chain, alone or in an answer of GET /auditLog/proofs; undefined when the text has none. Its signature is not
+ * checked.
+ */
+export function parseHead(json: string): { head: ChainHead; signature: string } | undefined {
+  const value = parsed(json)
+  const found = z.object({ head: head.extend({ signature: z.string() }) }).safeParse(value)
+  if (!found.success) return undefined
+  const { signature, ...signedHead } = found.data.head
+  return { head: signedHead, signature }
 }
 
 /** Whether a value has the properties of a record. */

@@ -3,7 +3,7 @@ import { canonicalJson } from './canonical-json.ts'
 import { nextHash, sha256 } from './chain.ts'
 import { exportFormats, type FormatName, formatOf } from './formats.ts'
 import { isStoredRecord, parsed, parsedLine } from './line-schema.ts'
-import type { Header, Line, OmittedLine, RecordLine, UserNames } from './lines.ts'
+import type { Header, Line, OmittedLine, RecordLine, StoredRecord, UserNames } from './lines.ts'
 import { type AuditKey, type RecordPlace, refutes, type Statement, type Trailer } from './statements.ts'
 
 interface Seen {
@@ -13,6 +13,8 @@ interface Seen {
   omitted: number
   /** What limits the proof, as sentences. */
   warnings: string[]
+  /** The chain hash after the record that was looked for; undefined when the export does not reach it. */
+  chainHashAt?: string
 }
 
 /**
@@ -51,22 +53,50 @@ class Broken extends Error {
   }
 }
 
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
 /**
  * Verifies an export in any format. Memory does not depend on its size.
  * @param trusted the audit keys of the installation; without them, the keys in the export are used, with a warning
+ * @param at number of a record whose chain hash is looked for
  */
 export async function verifyExport(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  chunks: Chunks,
   trusted?: readonly AuditKey[],
+  at?: number,
 ): Promise<Verification> {
-  const verifier = new ExportVerifier(trusted)
+  const verifier = new ExportVerifier(trusted, { at })
   for await (const chunk of chunks) if (!verifier.write(chunk)) break
   return verifier.end()
+}
+
+/** The records of an export while it is verified. They are proven if the returned verification finds nothing broken. */
+export async function* verifiedRecords(
+  chunks: Chunks,
+  trusted?: readonly AuditKey[],
+): AsyncGenerator<StoredRecord, Verification> {
+  let records: StoredRecord[] = []
+  const verifier = new ExportVerifier(trusted, { record: record => void records.push(record) })
+  for await (const chunk of chunks) {
+    const goesOn = verifier.write(chunk)
+    yield* records
+    records = []
+    if (!goesOn) break
+  }
+  return verifier.end()
+}
+
+/** What is looked for in an export. */
+interface Wanted {
+  at?: number | undefined
+  record?(record: StoredRecord): void
 }
 
 /** Verifies an export piece by piece. */
 class ExportVerifier {
   readonly #trusted: boolean
+  readonly #wanted: Wanted
+  #chainHashAt: string | undefined
   readonly #keys = new Map<string, AuditKey>()
   readonly #users = new Map<string, UserNames>()
   readonly #warnings = new Set<string>()
@@ -89,8 +119,9 @@ class ExportVerifier {
   #trailer: Trailer | undefined
   #broken: BrokenRecord | undefined
 
-  constructor(trusted?: readonly AuditKey[]) {
+  constructor(trusted: readonly AuditKey[] | undefined, wanted: Wanted) {
     this.#trusted = trusted !== undefined
+    this.#wanted = wanted
     for (const key of trusted ?? []) this.#keys.set(key.kid, key)
     if (!trusted)
       this.#warnings.add('the keys in the export itself are trusted: a forger could have replaced them')
@@ -109,7 +140,13 @@ class ExportVerifier {
 
   /** To be called once, after the last piece. */
   end(): Verification {
-    const seen = { count: this.#count, omitted: this.#omitted, warnings: [...this.#warnings] }
+    const chainHashAt = this.#chainHashAt
+    const seen = {
+      count: this.#count,
+      omitted: this.#omitted,
+      warnings: [...this.#warnings],
+      ...(chainHashAt !== undefined && { chainHashAt }),
+    }
     let broken = this.#broken
     if (!broken)
       try {
@@ -247,8 +284,7 @@ class ExportVerifier {
     if (version !== 1) throw new Broken(`version ${version} of the format is unknown`)
     if (!this.#header) {
       this.#header = { version, filter, before }
-      this.#number = before.number
-      this.#chainHash = before.chainHash
+      this.#reached(before.number, before.chainHash)
       return
     }
     if (canonicalJson(this.#header.filter) !== canonicalJson(filter))
@@ -274,11 +310,11 @@ class ExportVerifier {
       throw new Broken(
         `this line has ${omitted.length} hashes of omitted records, but ends with record ${number}`,
       )
-    const reached = omitted.reduce(nextHash, this.#chainHash)
-    if (reached !== chainHash)
-      throw new Broken(`the hashes of the omitted records ${first} to ${last} were changed`)
-    this.#number = number
-    this.#chainHash = chainHash
+    for (const recordHash of omitted) this.#reached(this.#number + 1, nextHash(this.#chainHash, recordHash))
+    if (this.#chainHash !== chainHash)
+      throw new Broken(`the hashes of the omitted records ${first} to ${last} were changed`, {
+        number: first,
+      })
     this.#omitted += omitted.length
   }
 
@@ -311,12 +347,18 @@ class ExportVerifier {
         'this record was changed: its hash does not lead from the chain hash before it to the one after it',
         placeIn(record),
       )
+    this.#reached(number, chainHash)
+  }
+
+  #reached(number: number, chainHash: string): void {
     this.#number = number
     this.#chainHash = chainHash
+    if (number === this.#wanted.at) this.#chainHashAt = chainHash
   }
 
   #counted(number: number, record: Uint8Array | string): void {
     this.#count++
+    this.#wanted.record?.(JSON.parse(record.toString()))
     this.#lastRecord = { number, record }
     this.#first ??= this.#lastPlace()
   }

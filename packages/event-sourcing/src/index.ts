@@ -15,6 +15,7 @@ export {
   newest,
   type Position,
   parsedText,
+  positionNumber,
   type RecordedEvent,
   recordedEvent,
   START,

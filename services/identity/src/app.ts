@@ -1,4 +1,4 @@
-import { type AuditKeys, auditRecords } from '@gantry/audit'
+import { type AuditHead, type AuditKeys, auditRecords } from '@gantry/audit'
 import { subjects } from '@gantry/contracts'
 import { Projector, type Publication } from '@gantry/event-sourcing'
 import {
@@ -47,8 +47,8 @@ export interface IdentityService extends Service {
   ensureAdministrator: EnsureAdministrator
   /** Publishes a new signing key, which signs from ten minutes later on. Tokens of the old key stay valid. */
   rotateSigningKey(): Promise<Rotated>
-  /** The keys of audit proofs. */
-  auditKeys: AuditKeys
+  /** What proves the audit log. */
+  audit: { keys: AuditKeys; head: AuditHead }
   /** Determines the principal of a credential. @throws Refusal unauthenticated */
   authenticate: Authenticate
 }
@@ -132,7 +132,7 @@ export function identityService(
   })
   return {
     ...service,
-    auditKeys: audit.keys,
+    audit,
     authenticate,
     ensureAdministrator: firstAdministrator({ user, passwords, encryptionKeys, metadata }),
     rotateSigningKey: () =>

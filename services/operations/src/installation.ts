@@ -5,7 +5,7 @@ import type { EventStore } from '@gantry/event-sourcing'
 import { keySettings, processOn, processSettings, storeSettings } from '@gantry/hosting'
 import { type MessageStorage, openBus } from '@gantry/hosting/bus'
 import { openStores } from '@gantry/hosting/stores'
-import { type IdentityDependencies, identitySettings } from '@gantry/identity'
+import { type IdentityDependencies, type IdentityService, identitySettings } from '@gantry/identity'
 import type { Bus } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
 import {
@@ -32,6 +32,7 @@ import { Registry } from 'prom-client'
 export interface Installation {
   readModels: ReadModels
   eventStore: EventStore
+  audit: IdentityService['audit']
   /** Names of the projectors of all services. */
   projectors: readonly string[]
   /** Whether the processes of the services run the projectors. */
@@ -98,6 +99,20 @@ export const onServices = async <Result>(
   work: (installation: ServicesInstallation) => Promise<Result>,
 ): Promise<Result> => closing(await servicesInstallation(name, environment, { create: false }), work)
 
+/**
+ * Runs a command on the stores of services, or of a data folder that no process uses.
+ * @throws SettingsRefused, DataFolderRefused
+ */
+export async function onStores<Result>(
+  name: string,
+  environment: NodeJS.ProcessEnv,
+  work: (installation: Installation) => Promise<Result>,
+): Promise<Result> {
+  if (environment.MESSAGING_URL) return onServices(name, environment, work)
+  const settings = readSettings(settingsSchema, environment)
+  return closing(await stoppedInstallation(settings, openDataFolder(settings)), work)
+}
+
 async function closing<Result, Opened extends Installation>(
   installation: Opened,
   work: (installation: Opened) => Promise<Result>,
@@ -133,6 +148,7 @@ async function stoppedInstallation(settings: Settings, folder: DataFolder): Prom
   return {
     readModels,
     eventStore,
+    audit: composed.identity.audit,
     ...projectorsOf(composed.services),
     isRunElsewhere: false,
     close: composed.close,
@@ -160,12 +176,13 @@ async function servicesInstallation(
     process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry(), peers: localPeers() },
   }
   const blobs = stores.blobs(settings)
-  const { services } = servicesOver(dependencies, blobs, settings)
+  const { identity, services } = servicesOver(dependencies, blobs, settings)
   return {
     bus,
     blobs,
     readModels: stores.readModels,
     eventStore: stores.eventStore,
+    audit: identity.audit,
     ...projectorsOf(services),
     isRunElsewhere: true,
     async close() {

@@ -1,5 +1,6 @@
 import {
   type AuditCheck,
+  type AuditHead,
   type AuditKeys,
   auditCheck,
   auditCollections,
@@ -22,6 +23,7 @@ export interface Auditor {
   projector: Projector
   keys: AuditKeys
   check: AuditCheck
+  head: AuditHead
   /** The private keys of `keys`. */
   ring: SigningKeys
   rotation: KeyRotation
@@ -64,6 +66,7 @@ export function auditor(dependencies: Instrumented, metadata: (actor?: string) =
     projector,
     keys,
     check,
+    head,
     ring,
     rotation,
     workers: [rotation.start, () => startClosingDays(closing)],

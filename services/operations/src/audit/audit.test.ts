@@ -6,16 +6,23 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import {
   CHAIN_START,
   type ChainedRecord,
   type ChainPoint,
   canonicalJson,
   ExportWriter,
+  errorLine,
   type FormatName,
   nextHash,
   sha256,
+  signStatement,
 } from '@gantry/audit'
+import { watchDisk } from '@gantry/embedded'
+import { processLog, readSettings } from '@gantry/service-runtime'
+import { compose, openDataFolder, settingsSchema } from '@gantry/standalone'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CommandFailed, WrongUsage } from '../command.ts'
 import { run as exportLog } from './export.ts'
@@ -138,6 +145,62 @@ describe('audit verify', () => {
     expect(printed.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
   })
 
+  test('finds a tail that was cut off, and a log that is another one, against an older export or a head', async () => {
+    const [whole, part, older] = [
+      await file('now', exported(0, 20)),
+      await file('later', exported(15, 20)),
+      await file('older', exported(0, 20)),
+    ]
+    const { number, position, chainHash } = chain[24] as ChainedRecord
+    const log = { events: 40, position, hash: chainHash }
+    const head = { number, position, chainHash, log, kid: 'k1', signedAt: '2026-11-23T00:00:00.000Z' }
+    const signature = signStatement({ head }, signer)
+    const newer = await file('head', JSON.stringify({ head: { ...head, signature } }))
+    const keys = await file('keys', JSON.stringify({ keys: [key] }))
+    expect(await verify([whole, '--against', older], {})).toBe(0)
+    expect(
+      await verify([await file('longer', exported(0, 30)), '--against', newer, '--keys', keys], {}),
+    ).toBe(0)
+    expect(await verify([part, '--against', older], {})).toBe(0)
+    expect(await verify([whole, '--against', newer, '--keys', keys], {})).toBe(3)
+    expect(printed).toMatch(
+      /now: not verified: it ends with record 20: the records up to number 25 were cut off/,
+    )
+    const other = await file('other head', JSON.stringify({ head: { ...head, number: 7, signature } }))
+    expect(await verify([whole, '--against', other], {})).toBe(3)
+    expect(printed).toMatch(/not verified: the records up to number 7 differ/)
+    await expect(verify([whole, '--against', other, '--keys', keys], {})).rejects.toThrow(
+      /signature is wrong/,
+    )
+  })
+
+  test('fails with --require-keys unless it gets keys', async () => {
+    const path = await file('keyless', exported(0, 30))
+    await expect(verify([path, '--require-keys'], {})).rejects.toThrow(/name the trusted keys/)
+    const keys = await file('keys', JSON.stringify({ keys: [key] }))
+    expect(await verify([path, '--require-keys', '--keys', keys], {})).toBe(0)
+  })
+
+  test('reads the log of a data folder, and names the event that differs', async () => {
+    const DATA_DIR = join(folder, 'data')
+    const data = openDataFolder({ DATA_DIR })
+    const context = { log: processLog({ level: 'silent' }), metrics: new Registry(), disk: watchDisk() }
+    const settings = readSettings(settingsSchema, { DATA_DIR })
+    const running = compose(data, { settings, ...context })
+    await Promise.all(running.services.map(service => service.start()))
+    await vi.waitFor(async () => expect((await running.identity.audit.head.read())?.record.number).toBe(2))
+    await running.close()
+    expect(await verify(['--log'], { DATA_DIR })).toBe(0)
+    expect(printed).toMatch(/the log: verified: \d+ events up to position \d+, by the head of the audit log/)
+    const log = new DatabaseSync(data.events)
+    log.exec(`UPDATE events SET data = json_set(data, '$.x', 'y') WHERE stream LIKE 'auditkey-%'`)
+    log.close()
+    expect(await verify(['--log'], { DATA_DIR })).toBe(3)
+    expect(printed).toMatch(
+      /not verified: the event at position \d+ \(SigningKeyMade, .* of auditkey-ring\) differs/,
+    )
+  })
+
   test('refuses wrong arguments and files', async () => {
     await expect(verify([], {})).rejects.toThrow(WrongUsage)
     await expect(verify([join(folder, 'missing')], {})).rejects.toThrow(CommandFailed)
@@ -211,6 +274,24 @@ test('audit export continues after a refusal for a while and after a response th
   expect(requests).toEqual([null, expect.any(String)])
   expect(printed).toMatch(/503 .*trying again in .*ended before the export; trying again in/s)
 })
+
+test.each(['ndjson', 'csv'] as const)(
+  'audit export ends with the error of the service in a response as %s',
+  async format => {
+    const server = createServer((request, response) => {
+      const text = exported(0, 30, format)
+        .split(/(?<=\n)/)
+        .slice(0, 4)
+        .join('')
+      response.end(request.url?.includes('export') ? text + errorLine(format, 'record 3 is missing') : '{}')
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const BASE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const args = [join(folder, `error.${format}`), '--format', format]
+    await expect(exportLog(args, { BASE_URL, GANTRY_TOKEN: 'pat_1' })).rejects.toThrow(/record 3 is missing/)
+  },
+)
 
 test.each(['', 'a b', 'a --format xml', 'a --after x', 'a --from noon', 'a --since 2026'])(
   'audit export %s is answered with the usage',

@@ -1,10 +1,14 @@
-import { exportFormats, type FormatName, parseTrailer, type Trailer } from '@gantry/audit'
+import { exportFormats, type FormatName, parseError, parseTrailer, type Trailer } from '@gantry/audit'
 import { CommandFailed } from '../command.ts'
 import { LineFile } from '../line-file.ts'
+import { harmless } from '../output.ts'
 
 /** A file with an export, which may be incomplete. */
 export interface ExportFile {
-  /** The last trailer, also as the service wrote it: a line of JSON. Undefined when there is none yet. */
+  /**
+   * The last trailer, also as the service wrote it: a line of JSON. Undefined when there is none yet.
+   * @throws CommandFailed when the file ends with an error of the service
+   */
   last(): Promise<{ trailer: Trailer; json: string } | undefined>
   /** @throws CommandFailed when the file cannot be written, e.g. because the disk is full */
   append(bytes: Uint8Array): Promise<void>
@@ -29,7 +33,11 @@ export async function exportFile(path: string, format: FormatName): Promise<Expo
     await file.truncate(found?.end ?? 0)
     let reached = found?.trailer.after.number ?? 0
     return {
-      last: () => lastTrailer(file, format),
+      async last() {
+        const reason = await errorIn(file, format)
+        if (reason) throw new CommandFailed(`the service ended the export: ${harmless(reason)}`)
+        return lastTrailer(file, format)
+      },
       get reached() {
         return reached
       },
@@ -64,6 +72,13 @@ interface FoundTrailer {
   json: string
   /** Length of the file up to the end of the line. */
   end: number
+}
+
+/** The error with which the file ends. */
+async function errorIn(file: LineFile, format: FormatName): Promise<string | undefined> {
+  for await (const { bytes, isComplete } of file.backwards())
+    return isComplete ? parseError(exportFormats[format].jsonIn(bytes.toString()) ?? '') : undefined
+  return undefined
 }
 
 async function lastTrailer(file: LineFile, format: FormatName): Promise<FoundTrailer | undefined> {

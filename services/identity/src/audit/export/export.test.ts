@@ -12,15 +12,15 @@ let token: string
 beforeAll(async () => {
   identity = await hostIdentity()
   const { readModels } = identity.host.dependencies
-  const { auditKeys } = identity.host.service
+  const { keys } = identity.host.service.audit
   source = auditSource({
     readModels,
     namesOf: async ids =>
       new Map(ids.map(id => [id ?? '', { username: 'ada', displayName: 'Ada', deleted: false }])),
     personalOf: async () => undefined,
     conditions: auditConditions(readModels.collection(users)),
-    keys: async () => (await auditKeys.published()).keys,
-    signer: auditKeys.signer,
+    keys: async () => (await keys.published()).keys,
+    signer: keys.signer,
     check: { problem: async () => undefined },
   })
   token = await identity.loginToken('admin')

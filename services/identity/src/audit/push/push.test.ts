@@ -341,7 +341,7 @@ test('pushed bytes have no name of a user, and an erasure takes the keys of thei
 
   await admin.post(`/users/${id}/erase`)
   await pushed('USER_ERASED')
-  const keys = (await identity.host.service.auditKeys.published()).keys
+  const keys = (await identity.host.service.audit.keys.published()).keys
   for (const part of parts) {
     const { broken, warnings } = await verifyExport([Buffer.from(part)], keys)
     expect([broken, warnings]).toEqual([undefined, []])
