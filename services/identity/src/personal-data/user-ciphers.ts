@@ -50,32 +50,24 @@ export function userCiphers({
   encryptionKeys: EncryptionKeys
 }): UserCiphers {
   const wrapping = userKeySealer(encryptionKeys)
-  /** The key of a user; null when the user is erased. */
-  const known = new LRUCache<string, { key: Buffer | null }>({ max: CACHE_SIZE, ttl: CACHE_MS })
-  /** Counts calls of `erase` and `forget`: a key that was read before one of them may be outdated. */
-  let invalidations = 0
-  const remembering = () => {
-    const before = invalidations
-    return (user: string, stored: string | null): Buffer | null => {
-      const key = stored === null ? null : wrapping.open(stored)
-      if (invalidations === before) known.set(user, { key })
-      return key
-    }
-  }
+  /**
+   * The key of a user; null when the user is erased. A read that is under way when its entry is replaced or deleted is not
+   * kept, because its key may be outdated.
+   */
+  const known = new LRUCache<string, { key: Buffer | null }>({
+    max: CACHE_SIZE,
+    ttl: CACHE_MS,
+    ignoreFetchAbort: true,
+    async fetchMethod(user) {
+      const stored = await userKeys.get(user)
+      return stored && { key: opened(stored.key) }
+    },
+  })
+  const opened = (key: string | null) => (key === null ? null : wrapping.open(key))
+  const keyOf = async (user: string): Promise<Buffer | null | undefined> => (await known.fetch(user))?.key
 
-  const keyOf = async (user: string): Promise<Buffer | null | undefined> => {
-    const cached = known.get(user)
-    if (cached) return cached.key
-    const remember = remembering()
-    const stored = await userKeys.get(user)
-    return stored && remember(user, stored.key)
-  }
-
-  const makeKey = async (user: string): Promise<Buffer | null> => {
-    const remember = remembering()
-    const { key } = await userKeys.add(user, wrapping.seal(randomBytes(KEY_BYTES)))
-    return remember(user, key)
-  }
+  const makeKey = async (user: string): Promise<Buffer | null> =>
+    opened((await userKeys.add(user, wrapping.seal(randomBytes(KEY_BYTES)))).key)
 
   const requireKey = async (user: string): Promise<Buffer | null> => {
     const key = await keyOf(user)
@@ -99,7 +91,6 @@ export function userCiphers({
     },
     async erase(user, at) {
       const erasedAt = await userKeys.erase(user, at)
-      invalidations++
       known.set(user, { key: null })
       return erasedAt
     },
@@ -108,7 +99,6 @@ export function userCiphers({
       return renewed !== stored && userKeys.replace(user, stored, renewed)
     },
     forget(user) {
-      invalidations++
       known.delete(user)
     },
   }
