@@ -4,11 +4,13 @@ import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DataFolderRefused } from '@gantry/embedded'
-import { localPeers, type ServerOptions } from '@gantry/service-runtime'
+import { answerProblem, localPeers, passedPrincipals, type ServerOptions } from '@gantry/service-runtime'
+import Fastify from 'fastify'
 import { pino } from 'pino'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { answerOperators, processOn } from './operators.ts'
+import { internalRequests } from './internal-requests.ts'
+import { answerOperators, processOn, servicesAt } from './operators.ts'
 
 const echo = {
   service: 'standalone',
@@ -55,4 +57,25 @@ test('a folder whose path is too long for a socket is refused', async () => {
   await expect(answering()).rejects.toThrow(DataFolderRefused)
   await expect(answering()).rejects.toThrow('has a path that is too long for a socket')
   await expect(ask()).rejects.toMatchObject({ mayBeDone: false })
+})
+
+test('an operator asks separate services with their key, also from a machine whose clock is wrong', async () => {
+  const now = () => new Date('2026-11-21T10:00:00.000Z')
+  const app = Fastify()
+  onTestFinished(() => app.close())
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now()))
+  const key = Buffer.alloc(32, 1)
+  const { vouched } = await passedPrincipals(app, { key, now })
+  const inside = internalRequests({ services: {}, basePath: '', pass: () => '' })
+  inside.answer(echo, async text => text)
+  app.get('/health/ready', async () => ({ status: 'ready', time: now().toISOString() }))
+  await app.register(async scope => inside.routes(scope, vouched))
+  const urls = { standalone: [await app.listen({ host: '127.0.0.1', port: 0 })] }
+  const asking = async (own: Uint8Array) =>
+    (await servicesAt(urls, { basePath: '', key: own })).ask(echo, 'a')
+  expect(await asking(key)).toBe('a')
+  await expect(asking(Buffer.alloc(32, 2))).rejects.toMatchObject({
+    mayBeDone: false,
+    reason: 'PRINCIPAL_KEY or ENCRYPTION_KEY differs',
+  })
 })
