@@ -9,6 +9,7 @@ import {
   type Service,
   serviceFrom,
 } from '@gantry/service-runtime'
+import { accessesOf } from './audit/access/accesses.ts'
 import { auditor } from './audit/auditor.ts'
 import { auditExports } from './audit/exports.ts'
 import { auditRoutes } from './audit/log/log.routes.ts'
@@ -105,7 +106,13 @@ export function identityService(
   const retire = retiring(asStored)
   const rotations = { login: rotation, audit: audit.rotation }
   const shown = { namesOf: namesFrom(views.users, user, log), personalOf: personalFields(ciphers) }
-  const exports = auditExports(inClearText, settings, { ...shown, pseudonyms: ciphers.pseudonyms, audit })
+  const accesses = accessesOf(inClearText)
+  const exports = auditExports(inClearText, settings, {
+    ...shown,
+    pseudonyms: ciphers.pseudonyms,
+    accesses,
+    audit,
+  })
 
   const service = serviceFrom(asStored, {
     name: 'identity',
@@ -113,7 +120,7 @@ export function identityService(
     routes(app, admit) {
       const route = router(app, admit, inClearText, 'identity')
       const changing = { changeUser, ...views, passwords }
-      loginRoutes(route, { ...changing, user, logins, loginTokens: tokensOfLogins })
+      loginRoutes(route, { ...changing, user, accesses, logins, loginTokens: tokensOfLogins })
       sessionRoutes(route, { user, token })
       tokenRoutes(route, { changeToken, ...views })
       userRoutes(route, { ...changing, lastLogin, now })

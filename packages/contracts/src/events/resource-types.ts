@@ -118,6 +118,23 @@ export const CHANGES = {
     actions: ['WEBHOOK_TESTED', 'DELIVERY_RETRIED', 'DELIVERY_CANCELLED'],
     streams: ['delivery'],
   },
+  LOGIN: {
+    /** `user` is null for an unknown username, of which `name` is an HMAC with a key from ENCRYPTION_KEY. */
+    snapshot: z.object({ user: z.uuid().nullable(), name: z.string().nullable(), reason: z.string() }),
+    actions: ['LOGIN_REFUSED'],
+    streams: ['access'],
+  },
+  AUDIT_LOG: {
+    /** An export of the records after a number, through another one, without the text of its filter. */
+    snapshot: z.object({
+      format: z.string(),
+      filter: z.record(z.string(), z.string()),
+      after: z.int(),
+      through: z.int(),
+    }),
+    actions: ['AUDIT_LOG_EXPORTED'],
+    streams: ['access'],
+  },
   PLATFORM_EVENT: {
     snapshot: z.object({
       source: z.string(),

@@ -1,5 +1,6 @@
 /** The categories of all streams of the services. Events in other streams of the log are of other applications. */
 export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
+  'access',
   'administrators',
   'api',
   'apiname',

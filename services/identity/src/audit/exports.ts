@@ -5,6 +5,7 @@ import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@ga
 import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import type { IdentitySettings } from '../settings.ts'
 import { users } from '../user/user.projection.ts'
+import type { Accesses } from './access/accesses.ts'
 import type { Auditor } from './auditor.ts'
 import { exportRoutes } from './export/export.routes.ts'
 import { exportSlots } from './export/slots.ts'
@@ -25,6 +26,7 @@ export interface AuditExportsOptions {
   namesOf: NamesOf
   personalOf: PersonalFieldsOf
   pseudonyms: UserCiphers['pseudonyms']
+  accesses: Accesses
   audit: Pick<Auditor, 'keys' | 'check' | 'upToDate'>
 }
 
@@ -37,7 +39,7 @@ export interface AuditExports {
 export function auditExports(
   dependencies: Instrumented,
   settings: PushSettings,
-  { namesOf, personalOf, pseudonyms, audit }: AuditExportsOptions,
+  { namesOf, personalOf, pseudonyms, accesses, audit }: AuditExportsOptions,
 ): AuditExports {
   const { eventStore, readModels, unknownEvent, now, process } = dependencies
   const source = auditSource({
@@ -72,7 +74,7 @@ export function auditExports(
 
   return {
     routes(route) {
-      exportRoutes(route, { source, upToDate: audit.upToDate, slots, now, log: process.log })
+      exportRoutes(route, { source, accesses, upToDate: audit.upToDate, slots, now, log: process.log })
     },
     workers: destination ? [() => startPush(destination)] : [],
   }

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { AuthenticatedUser, login, logout, normalUsername } from '@gantry/contracts'
+import { AuthenticatedUser, login, logout, normalUsername, Refusal } from '@gantry/contracts'
 import type { AddRoute } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
+import type { Accesses } from '../audit/access/accesses.ts'
 import type { LoginTokens } from '../authentication/login-token.ts'
 import type { Passwords } from '../password/password.ts'
 import type { UserAggregate } from '../user/user.decide.ts'
@@ -16,6 +17,7 @@ export interface LoginRoutes {
   logins: Logins
   passwords: Passwords
   loginTokens: LoginTokens
+  accesses: Accesses
 }
 
 /** An id that no user has, for logins with an unknown username. */
@@ -28,7 +30,7 @@ const MIN_REFUSAL_MS = 50
 
 export function loginRoutes(
   route: AddRoute,
-  { changeUser, user, users, logins, passwords, loginTokens }: LoginRoutes,
+  { changeUser, user, users, logins, passwords, loginTokens, accesses }: LoginRoutes,
 ) {
   // All logins run the same steps, so that the duration tells neither unknown usernames nor locked users.
   route(login, async ({ body, metadata, request }) => {
@@ -58,7 +60,16 @@ export function loginRoutes(
       await pause
       throw reason
     }
-    await logins.execute(id, command).catch(refused)
+    await logins.execute(id, command).catch(async reason => {
+      // Otherwise the event of the wrong password is the record.
+      if (reason instanceof Refusal) {
+        const user = known.state.status === 'Live' ? id : null
+        const name = user === null ? accesses.pseudonym(username) : null
+        const data = { user, name, reason: reason.code }
+        await accesses.record({ type: 'LoginRefused', data }, metadata).catch(refused)
+      }
+      return refused(reason)
+    })
     const { state: loggedIn } = known
     if (!correct || loggedIn.status !== 'Live') return refused(wrongCredentials())
     const token = await loginTokens.issue({ userId: id, generation: loggedIn.generation })

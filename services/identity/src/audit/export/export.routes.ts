@@ -15,6 +15,7 @@ import { EXPORT_MEDIA_TYPES, exportAuditLog, invalidField, type Parsed, Refusal 
 import type { Log } from '@gantry/event-sourcing'
 import type { AddRoute } from '@gantry/service-runtime'
 import Negotiator from 'negotiator'
+import type { Accesses } from '../access/accesses.ts'
 import type { AuditFilter } from '../log/filter.ts'
 import { exportedText } from './export.ts'
 import type { ExportSlots } from './slots.ts'
@@ -22,6 +23,7 @@ import type { AuditSource } from './source.ts'
 
 export interface ExportRoutes {
   source: AuditSource
+  accesses: Pick<Accesses, 'record'>
   /** Waits for a limited time until the audit log has all changes. @throws Refusal unavailable */
   upToDate(): Promise<void>
   slots: ExportSlots
@@ -35,8 +37,11 @@ type Query = Parsed<NonNullable<typeof exportAuditLog.query>>
 const STALLED_MS = 30_000
 const BUFFERED_BYTES = 65_536
 
-export function exportRoutes(route: AddRoute, { source, upToDate, slots, now, log }: ExportRoutes): void {
-  route(exportAuditLog, async ({ query, request, reply, principal }) => {
+export function exportRoutes(
+  route: AddRoute,
+  { source, accesses, upToDate, slots, now, log }: ExportRoutes,
+): void {
+  route(exportAuditLog, async ({ query, request, reply, principal, metadata }) => {
     const format = query.format ?? preferredFormat(request)
     const filter = filterOf(query)
     await upToDate()
@@ -55,7 +60,10 @@ export function exportRoutes(route: AddRoute, { source, upToDate, slots, now, lo
     const free = slots.take(principal.userId)
     reply.raw.once('close', free)
     if (reply.raw.destroyed) free()
-    const text = exportedText(source, { format, filter, ...begin, to: last.number, now })
+    const range = { after: begin.from.number, through: last.number }
+    const data = { format, filter: withoutNames(filter), ...range }
+    const recorded = () => accesses.record({ type: 'AuditLogExported', data }, metadata)
+    const text = once(recorded, exportedText(source, { format, filter, ...begin, to: last.number, now }))
     const body = Readable.from(
       whileRead(endingWithError(text, format, log), () => reply.raw.destroy()),
       { objectMode: false, highWaterMark: BUFFERED_BYTES },
@@ -77,6 +85,16 @@ function preferredFormat(request: { headers: { accept?: string | undefined } }):
 function filterOf({ format: _, after: __, trailer: ___, ...filters }: Query): AuditFilter {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** A filter as it is recorded: `user`, `text` and `resource` only if they are ids, because they can be names. */
+const withoutNames = (filter: AuditFilter): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(filter).filter(
+      ([name, value]) => ['from', 'to', 'action'].includes(name) || UUID.test(value),
+    ),
+  )
 
 interface Beginning {
   from: ChainPoint
@@ -108,6 +126,16 @@ async function beginning(
     throw invalidField('trailer', 'is of an audit log that was replaced by an older copy since')
   const { before, count, omitted, first, last: lastOfPart } = trailer
   return { from, soFar: { before, count, omitted, first, last: lastOfPart } }
+}
+
+/** Text that is passed on after `recorded`: what is checked before the first part is checked before that changes the log. */
+async function* once(recorded: () => Promise<void>, text: AsyncIterable<string>): AsyncGenerator<string> {
+  let done: Promise<void> | undefined
+  for await (const part of text) {
+    done ??= recorded()
+    await done
+    yield part
+  }
 }
 
 /** Text that ends with an error in place of a trailer when the audit log was changed. */

@@ -238,7 +238,7 @@ describe('an operator with the stores and without ENCRYPTION_KEY', () => {
     const { host, stop } = await start()
     const payload = { displayName: 'Countess', username: 'ada', role: 'USER' }
     expect((await host.app.inject({ method: 'PUT', url: `/users/${id}`, payload })).statusCode).toBe(200)
-    await vi.waitFor(async () => expect((await chainIn(readModels).end()).record.number).toBe(4))
+    await vi.waitFor(async () => expect((await chainIn(readModels).end()).record.number).toBe(5))
     await stop()
     if (models === 'made again') {
       await readModels.checkpoints.clear(

@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import { administrator } from '@gantry/service-runtime/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { hostIdentity, PASSWORD } from '../../testing/identity-host.ts'
+import { type AccessEvent, accessDecider } from './access.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../../frozen'),
+  category: 'access',
+  decider: accessDecider,
+})
+
+const { given } = story(accessDecider)
+
+test('a minute has at most 100 refused logins, and every export', () => {
+  const exported: AccessEvent = {
+    type: 'AuditLogExported',
+    data: { format: 'ndjson', filter: {}, after: 0, through: 7 },
+  }
+  const refused: AccessEvent = {
+    type: 'LoginRefused',
+    data: { user: null, name: 'n', reason: 'wrong-credentials' },
+  }
+  const times = (event: AccessEvent, count: number) => Array<AccessEvent>(count).fill(event)
+  const record = (event: AccessEvent) => ({ type: 'RecordAccess' as const, metadata, event })
+  given(...times(refused, 99))
+    .when(record(refused))
+    .then(refused)
+  given(...times(refused, 100))
+    .when(record(refused))
+    .then()
+  given(...times(exported, 100))
+    .when(record(exported))
+    .then(exported)
+})
+
+const host = async () => {
+  const identity = await hostIdentity()
+  onTestFinished(() => identity.close())
+  const admin = identity.as(administrator)
+  const audited = async (query: string) => (await admin.get(`/auditLog?size=100&${query}`)).body.content
+  return { identity, admin, audited }
+}
+
+test('every refused login is recorded; an unknown name, which may be a password, only as an HMAC', async () => {
+  const { identity, admin, audited } = await host()
+  const create = async (username: string, fields = {}) =>
+    (await admin.post('/users', { body: { username, password: PASSWORD, ...fields } })).body.id
+  const locked = await create('locked')
+  const inactive = await create('inactive', { status: 'INACTIVE' })
+  for (const [username, password] of [
+    ['nobody', PASSWORD],
+    ['nobody', 'another password'],
+    [PASSWORD, 'nobody'],
+    ['inactive', PASSWORD],
+    ...Array(6).fill(['locked', 'a wrong password']),
+  ])
+    expect((await identity.logIn(username, password)).status).toBeGreaterThan(400)
+
+  const refusals = (await audited('action=LOGIN_REFUSED')).toReversed()
+  const name = expect.stringMatching(/^[\w-]{43}$/)
+  const unknown = { user: null, name, reason: 'wrong-credentials' }
+  expect(refusals.map(({ details }: { details: { after: object } }) => details.after)).toEqual([
+    unknown,
+    unknown,
+    unknown,
+    { user: inactive, name: null, reason: 'user-inactive' },
+    { user: locked, name: null, reason: 'wrong-credentials' },
+  ])
+  const names = refusals.map(({ resourceId }: { resourceId: string }) => resourceId)
+  expect(names[0]).toBe(names[1])
+  expect(names[0]).not.toBe(names[2])
+  expect(JSON.stringify(refusals)).not.toMatch(/nobody|staple/)
+  expect(await audited('action=USER_LOGIN_FAILED')).toHaveLength(5)
+
+  await Promise.all(Array.from({ length: 100 }, () => identity.logIn('nobody')))
+  expect(await audited('action=LOGIN_REFUSED')).toHaveLength(100)
+  const metrics = await identity.host.dependencies.process.metrics.metrics()
+  expect(metrics).toContain('gantry_audit_omitted_total{type="LoginRefused"} 5')
+})
+
+test('an export is recorded with its range and its filter without names before it begins', async () => {
+  const { identity, audited } = await host()
+  const id = administrator.userId
+  identity.host.actAs(administrator)
+  const get = (method: 'GET' | 'HEAD', query: string) =>
+    identity.host.app.inject({ method, url: `/auditLog/export?${query}` })
+  const { body } = await get('GET', `after=1&user=admin&resource=${id}&action=USER_CREATED`)
+  const { trailer } = JSON.parse(body.trimEnd().split('\n').at(-1) ?? '')
+  await get('HEAD', '')
+  await get('GET', 'after=999')
+  const [record, ...others] = await audited('action=AUDIT_LOG_EXPORTED')
+  expect(others).toEqual([])
+  expect(record).toMatchObject({
+    user: { id: administrator.userId },
+    resourceType: 'AUDIT_LOG',
+    details: {
+      before: null,
+      after: {
+        format: 'ndjson',
+        filter: { action: 'USER_CREATED', resource: id },
+        after: 1,
+        through: trailer.after.number,
+      },
+    },
+  })
+})

@@ -1,0 +1,43 @@
+import { createHmac } from 'node:crypto'
+import { aggregate, type CommandMetadata, nameUuids } from '@gantry/event-sourcing'
+import { deriveKey, type Instrumented } from '@gantry/service-runtime'
+import { Counter } from 'prom-client'
+import { type AccessEvent, accessDecider } from './access.ts'
+
+export interface Accesses {
+  /** Records an access, unless its minute has too many already. @throws the errors of an append */
+  record(event: AccessEvent, metadata: CommandMetadata): Promise<void>
+  /** An HMAC of a username that no user has: it may be a password. @returns 43 characters of base64url */
+  pseudonym(username: string): string
+}
+
+const accessUuid = nameUuids('0d5a4f4e-7c0b-4c55-8f5e-3a1b8e6d2c97')
+/** Length of an ISO 8601 time up to the minute. */
+const MINUTE = 16
+
+/** Records accesses in the log. Replicas count together, because all append to the stream of the minute. */
+export function accessesOf({ eventStore, unknownEvent, encryptionKeys, process }: Instrumented): Accesses {
+  const access = aggregate({ eventStore, unknownEvent, category: 'access', decider: accessDecider })
+  const key = deriveKey(encryptionKeys.first.bytes, 'names of refused logins')
+  const omitted = new Counter({
+    name: 'gantry_audit_omitted_total',
+    help: 'Refused logins beyond the 100 of a minute that the audit log records',
+    labelNames: ['type'],
+    registers: [process.metrics],
+  })
+  const append = async (event: AccessEvent, metadata: CommandMetadata) => {
+    const id = accessUuid(`${event.type}/${metadata.now.slice(0, MINUTE)}`)
+    const { events } = await access.execute(id, { type: 'RecordAccess', metadata, event })
+    if (events.length === 0) omitted.inc({ type: event.type })
+  }
+  /** One append at a time: simultaneous ones to a stream would conflict. */
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    record(event, metadata) {
+      const recorded = last.then(() => append(event, metadata))
+      last = recorded.catch(() => {})
+      return recorded
+    },
+    pseudonym: username => createHmac('sha256', key).update(username).digest('base64url'),
+  }
+}
