@@ -60,7 +60,7 @@ test('a folder whose path is too long for a socket is refused', async () => {
 })
 
 test('an operator asks separate services with their key, also from a machine whose clock is wrong', async () => {
-  const now = () => new Date('2026-11-21T10:00:00.000Z')
+  const now = () => new Date('2099-11-21T10:00:00.000Z')
   const app = Fastify()
   onTestFinished(() => app.close())
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now()))
