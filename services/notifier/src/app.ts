@@ -58,7 +58,7 @@ export function notifierService(
   const periods = temporalWebhooks(dependencies, settings.WEBHOOK_ALLOWED_CIDRS)
   const storing = { ...dependencies, projector }
   const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)
-  const deliveries = new Deliveries(storing, rules)
+  const deliveries = new Deliveries(storing, rules, settings.PUBLIC_URL)
   const recoveries = new Recoveries(storing, rules)
   const users = new KnownUsers(storing)
   const keys = signingKeys(encryptionKeys)

@@ -11,8 +11,6 @@ import {
 import type { StoredMessage } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/stores'
 import { z } from 'zod'
-import { bodiesOf } from './delivery/body.ts'
-import { deliveryId } from './delivery/deliveries.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { Intake } from './platform-event/intake.ts'
 import { COMMITTED_AT } from './public-events.ts'
@@ -102,7 +100,6 @@ function deliveringEvents(options: ReactionOptions) {
     const ofPlatform = message.subject.startsWith(OF_PLATFORM)
     const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
     const committed = { at: committedAt, position: message.headers?.[LOG_POSITION] }
-    const body = bodiesOf(event)
     const commanded = { actor: { id: null, name: 'notifier' }, requestId: event.requestId, causationId: id }
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
@@ -113,19 +110,11 @@ function deliveringEvents(options: ReactionOptions) {
         targets.map(async ({ doc }) => {
           // A webhook does not receive events about itself, e.g. that it is failing.
           if (doc.id === subject || !(await happenedAfter(doc, committed, options))) return
-          const made = {
-            id: deliveryId(id, doc.id),
-            eventId: id,
-            eventType: type,
-            body,
-            committedAt,
-            resource: subject,
-          }
           // A new command id each time: event ids derive from it, so with equal ids two processes that handle the event
           // at once would both regard the append, and thus the attempt, as their own.
           const metadata = metadataOf(options, message, commanded)
           // A quarantined delivery exists already. It must not keep the other webhooks from receiving the event.
-          await dispatcher.deliver(doc, made, metadata).catch(pastQuarantine(log))
+          await dispatcher.deliver(doc, event, { metadata, committedAt }).catch(pastQuarantine(log))
         }),
       )
       if (targets.length < PAGE) return

@@ -4,6 +4,7 @@ import { type Dependencies, plainKey } from '@gantry/service-runtime'
 import { Registry } from 'prom-client'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Pending } from './delivery/delivery.ts'
+import type { Payloads } from './delivery/payloads.ts'
 import { attempts, sendingAttempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './dispatch/metrics.ts'
 import type { PostRequest } from './http/post.ts'
@@ -140,7 +141,8 @@ test('a process that was paused past the deadline of an attempt does not send it
       async close() {},
     },
     keys: signingKeys(plainKey(Buffer.alloc(32))),
-    userAgent: 'Gantry',
+    payloads: { load: async () => '{}' } as unknown as Payloads,
+    metrics: new Registry(),
     interrupted: new AbortController().signal,
     log,
   })
@@ -154,7 +156,7 @@ test('a process that was paused past the deadline of an attempt does not send it
   } as unknown as Parameters<typeof attempts>[0])
   const webhook = { id: uuid(1), secrets: [] } as unknown as WebhookDocument
   const claimed = (lastAttemptAt: string) =>
-    ({ id: uuid(2), body: '{}', url: 'http://a/', attempts: 1, lastAttemptAt }) as unknown as Pending
+    ({ id: uuid(2), url: 'http://a/', attempts: 1, lastAttemptAt }) as unknown as Pending
   const late = claimed('2026-11-21T10:00:00.000Z')
   expect(await make(webhook, late)).toBe(late)
   expect(sent).toEqual([])

@@ -14,6 +14,7 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'knownuser',
   'log',
   'logins',
+  'payload',
   'platformevent',
   'reactor',
   'readmodel',

@@ -58,14 +58,11 @@ export const START: Position = ''
 export const positionNumber = (position: Position): number => Number(/^\d+/.exec(position)?.[0] ?? 0)
 
 /** An event with its stream and revision. */
-export interface Fact {
-  id: string
-  type: string
+export interface Fact extends NewEvent {
   stream: string
   /** Number of the event in its stream, from 0. */
   revision: number
   data: JsonObject
-  metadata: EventMetadata
   /** Why the stored event is none of a service; left out for one that is. Its data are empty and its metadata neutral. */
   malformed?: string
 }
@@ -77,17 +74,18 @@ export interface RecordedEvent extends Fact {
   recordedAt: string
 }
 
-/** An event as a store has it, whoever appended it. */
-interface StoredEvent extends Omit<RecordedEvent, 'data' | 'metadata' | 'malformed'> {
+/**
+ * An event as a store has it, whoever appended it, in the shape of an event of a service. One that is none keeps its stream,
+ * revision, type and position, has empty data and neutral metadata, and `malformed` tells what is wrong with it.
+ */
+export function recordedEvent({
+  data,
+  metadata,
+  ...stored
+}: Omit<RecordedEvent, 'data' | 'metadata' | 'malformed'> & {
   data: unknown
   metadata: unknown
-}
-
-/**
- * Any stored event in the shape of an event of a service. One that is none keeps its stream, revision, type and position,
- * has empty data and neutral metadata, and `malformed` tells what is wrong with it.
- */
-export function recordedEvent({ data, metadata, ...stored }: StoredEvent): RecordedEvent {
+}): RecordedEvent {
   const malformed = faultOf(data, metadata)
   if (malformed === undefined)
     return { ...stored, data: data as JsonObject, metadata: metadata as EventMetadata }

@@ -1,16 +1,19 @@
-import type { Attempt } from '@gantry/contracts'
+import type { Attempt, PublicEvent } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, type Executed, nameUuids } from '@gantry/event-sourcing'
 import { Repository, type RepositoryOptions } from '../repository.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
-import type { BodyOf } from './body.ts'
-import { type DeliveryCommand, type DeliveryRules, deliveryDecider, expired } from './delivery.decide.ts'
+import {
+  type DeliveryCommand,
+  type DeliveryRules,
+  deliveryDecider,
+  expired,
+  isTooOld,
+} from './delivery.decide.ts'
 import { type DeliveryDocument, deliveries, pendingOf, projectDelivery } from './delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState } from './delivery.ts'
+import { Payloads } from './payloads.ts'
 
-/**
- * Number of cached delivery states. The outcome of an attempt needs the state again soon after the claim. Each state
- * contains the payload.
- */
+/** Number of cached delivery states. The outcome of an attempt needs the state again soon after the claim. */
 const CACHED_STATES = 2_000
 
 const OUTCOME = ['url', 'startedAt', 'durationMs', 'error', 'fault'] as const
@@ -18,9 +21,12 @@ export type AttemptOutcome = Pick<Attempt, (typeof OUTCOME)[number]>
 
 /** The deliveries with their documents. */
 export class Deliveries extends Repository<DeliveryState, DeliveryCommand, DeliveryEvent, DeliveryDocument> {
+  readonly payloads: Payloads
+  readonly #rules: DeliveryRules
   readonly #now: () => Date
 
-  constructor(options: RepositoryOptions, rules: DeliveryRules) {
+  /** @param publicUrl the address of the service for its clients, if it is known */
+  constructor(options: RepositoryOptions, rules: DeliveryRules, publicUrl?: string) {
     const { eventStore, readModels, projector, unknownEvent, now } = options
     const project = projectDelivery(state => expired(state, rules, now().toISOString()))
     super(
@@ -35,7 +41,18 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
       readModels.collection(deliveries),
       options,
     )
+    this.payloads = new Payloads({ eventStore, now, publicUrl })
+    this.#rules = rules
     this.#now = now
+  }
+
+  /** Creates the delivery of an event unless it exists, and stores the body of the event before. @throws AppendTooLarge */
+  async create(
+    command: Extract<DeliveryCommand, { type: 'CreateDelivery' }>,
+    event: PublicEvent,
+  ): Promise<Executed<DeliveryState, DeliveryEvent>> {
+    if (!isTooOld(command, this.#rules)) await this.payloads.store(event, command.format)
+    return this.execute(command.id, command)
   }
 
   /** The first pending deliveries of a webhook, in the order of the field `queue`. */
@@ -95,26 +112,25 @@ const deliveryUuid = nameUuids('9f0c6b0e-2f53-4a55-8a5e-6d1c0d0b7b1e')
  */
 export const deliveryId = (eventId: string, webhookId: string) => deliveryUuid(`${eventId}/${webhookId}`)
 
-export interface NewDelivery {
-  id: string
-  eventId: string
-  eventType: string
-  body: BodyOf
-  /** When the event was committed, ISO 8601. */
+/** What a delivery is created for. */
+export interface Occasion {
+  metadata: CommandMetadata
+  /** When the event was committed, ISO 8601; left out for a test. */
   committedAt?: string
-  /** Subject of the event. The deliveries of a resource to an ordered webhook are made in the order of their creation. */
-  resource?: string
   /** Id of the recovery that creates the delivery; its attempts then count as retries in the concurrency limits. */
   recovery?: string
 }
 
 /** Creates deliveries and has their attempts made. */
 export interface Dispatch {
-  /** Creates the delivery unless it exists. Its first attempt starts at once if there is a slot. */
+  /**
+   * Creates the delivery of an event unless it exists. Its first attempt starts at once if there is a slot. The deliveries
+   * of a resource to an ordered webhook are made in the order of their creation.
+   */
   deliver(
     webhook: WebhookDocument,
-    delivery: NewDelivery,
-    metadata: CommandMetadata,
+    event: PublicEvent,
+    occasion: Occasion,
   ): Promise<Executed<DeliveryState, DeliveryEvent>>
   /** To be called after a user's command made a delivery due or finished it. */
   changed(state: DeliveryState): void

@@ -36,8 +36,9 @@ const fields = {
   url: URL,
   eventId: 'e3a0c1b2-7f4d-4b8e-8a57-2d9c3e1f0b02',
   eventType: 'API_DEPLOYED',
-  body: '{"id":"e"}',
-}
+  format: 'STANDARD',
+  api: null,
+} as const
 const claim = { url: URL, lostAfterMs: 20 * SECOND }
 const create = { type: 'CreateDelivery', metadata, ...fields } as const
 const start: DeliveryCommand = { type: 'StartAttempt', metadata, claim }

@@ -81,14 +81,10 @@ export type DeliveryCommand =
       url: string
       eventId: string
       eventType: string
-      body: string
-      /** The format of the body. Left out for STANDARD. */
-      format?: WebhookFormat | undefined
+      format: WebhookFormat
+      api: string | null
       recovery?: string | undefined
-      /**
-       * When the event was committed. No delivery is created for an event older than the retention, because it is unknown
-       * whether the event was delivered.
-       */
+      /** When the event was committed. No delivery is created for an event older than the retention. */
       committedAt?: string | undefined
       /** With a predecessor the first attempt waits, even with a claim. */
       position?: OrderPosition | undefined
@@ -131,9 +127,9 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   if (command.type === 'CreateDelivery') {
     // The event was handled before.
     if (state.status !== 'Absent') return []
-    const { id, webhook, url, eventId, eventType, body, format, recovery, committedAt, position, claim } =
+    const { id, webhook, url, eventId, eventType, format, api, recovery, committedAt, position, claim } =
       command
-    if (committedAt && after(committedAt, rules.retentionMs) < now) return []
+    if (isTooOld(command, rules)) return []
     const created: DeliveryEvent = {
       type: 'DeliveryCreated',
       data: {
@@ -142,8 +138,8 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
         url,
         eventId,
         eventType,
-        body,
-        ...(format && format !== 'STANDARD' && { format }),
+        format,
+        api,
         createdAt: now,
         ...(recovery && { recovery }),
         ...(committedAt && !recovery && { committedAt }),
@@ -256,6 +252,12 @@ function recorded(
   const pause = pauseAfter(schedule, state.failures, outcome.random, outcome.retryAfterMs)
   return pause === undefined ? givenUp('exhausted') : [failed(after(now, pause))]
 }
+
+/** Whether no delivery is created for an event, because it is unknown whether the event was delivered. */
+export const isTooOld = (
+  { committedAt, metadata: { now } }: { committedAt?: string | undefined; metadata: { now: string } },
+  { retentionMs }: DeliveryRules,
+): boolean => committedAt !== undefined && after(committedAt, retentionMs) < now
 
 /** Whether the retention of the delivery has passed, so that its document is removed or will be. */
 export function expired(state: DeliveryState, { retentionMs }: DeliveryRules, now: string): boolean {

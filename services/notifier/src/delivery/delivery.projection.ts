@@ -1,4 +1,10 @@
-import { type DeliveryRecord, EVENT_TYPES, mayReadEvent, type Principal } from '@gantry/contracts'
+import {
+  type DeliveryRecord,
+  EVENT_TYPES,
+  mayReadEvent,
+  type Principal,
+  type WebhookFormat,
+} from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/stores'
 import { traceIdOf } from '@gantry/tracing'
@@ -11,6 +17,7 @@ import {
   isTest,
   type Pending,
 } from './delivery.ts'
+import type { Payloads } from './payloads.ts'
 
 /**
  * A queue of pending deliveries: those of one webhook and one kind. The kinds are separate so that first attempts do not
@@ -47,7 +54,7 @@ export const pendingOf = (webhook: string) => ({ gte: `${webhook}/`, lt: `${webh
 
 /** The document of a delivery, for the REST API and the scheduler. */
 export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
-  body: string
+  format: WebhookFormat
   /** Id of the API that the data of the event name. */
   api: string | null
   /** Sort key in the queue, see `queueKey`; null when the delivery is finished. */
@@ -61,7 +68,7 @@ export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
 
 export const deliveries = defineCollection<DeliveryDocument>({
   name: 'notifier.deliveries',
-  version: 6,
+  version: 7,
   fields: {
     webhook: 'string',
     eventId: 'string',
@@ -124,7 +131,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
     responseStatus: state.responseStatus,
     failureMessage: state.failureMessage,
     attemptLog: [...state.log],
-    body: state.body,
+    format: state.format,
     api: state.api,
     queue: pending ? queueKey(queueOf(pending), dueAt(pending), state.id) : null,
     finishedAt: state.finishedAt,
@@ -138,17 +145,21 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
  * payload and everything that an endpoint may repeat of it: responses, and the Location in a failure message.
  * @param ofWebhook event types of the webhook, whose readers see its whole URL; undefined if the webhook is deleted
  */
-export function deliveryRecord(
-  { body, api, queue, finishedAt, line, turn, ...stored }: DeliveryDocument,
+export async function deliveryRecord(
+  { format, api, queue, finishedAt, line, turn, ...stored }: DeliveryDocument,
+  payloads: Pick<Payloads, 'load'>,
   caller: Pick<Principal, 'scopes'>,
   ofWebhook: readonly string[] = Object.keys(EVENT_TYPES),
-): DeliveryRecord {
+): Promise<DeliveryRecord> {
   const shown = <Sent extends { url: string }>(sent: Sent): Sent => ({
     ...sent,
     url: shownUrl(sent.url, caller, [stored.eventType, ...ofWebhook]),
   })
   const fields = { ...shown(stored), attemptLog: stored.attemptLog.map(shown) }
-  if (mayReadEvent(caller.scopes, fields.eventType)) return { ...fields, payload: JSON.parse(body) }
+  if (mayReadEvent(caller.scopes, fields.eventType)) {
+    const body = await payloads.load(fields.eventId, format)
+    return { ...fields, payload: body === undefined ? null : JSON.parse(body) }
+  }
   const hidden = { responseBody: null, responseHeaders: null }
   const attemptLog = fields.attemptLog.map(attempt => ({ ...attempt, ...hidden }))
   const failureMessage = fields.failureMessage?.split(':', 1)[0] ?? null

@@ -14,9 +14,8 @@ import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import type { Condition } from '@gantry/stores'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
-import { bodiesOf } from './body.ts'
 import type { Deliveries, Dispatch } from './deliveries.ts'
-import { deliveryRecord, documentOf } from './delivery.projection.ts'
+import { type DeliveryDocument, deliveryRecord, documentOf } from './delivery.projection.ts'
 import type { DeliveryState } from './delivery.ts'
 
 export interface DeliveryRoutes {
@@ -31,18 +30,21 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   route(testWebhook, async ({ params, metadata, principal, newId }) => {
     const target = await webhooks.existing(params.webhook_id)
     requireReadScopes(principal, target.eventTypes)
+    const { now: time, actor, requestId } = metadata
+    const data = { webhook: target.id, message: 'A test of this webhook' }
     const event = {
       id: newId(),
       type: 'TEST',
       source: 'notifier',
       subject: target.id,
-      time: metadata.now,
-      data: { webhook: target.id, message: 'A test of this webhook' },
+      revision: 0,
+      time,
+      data,
     }
-    const made = { id: newId(), eventId: event.id, eventType: event.type, body: bodiesOf(event) }
+    const executed = await dispatcher.deliver(target, { ...event, actor, requestId }, { metadata })
     return {
       status: 202,
-      body: current(await dispatcher.deliver(target, made, metadata), principal, target.eventTypes),
+      body: await current(executed, principal, target.eventTypes),
     }
   })
 
@@ -60,7 +62,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     const { eventTypes } = await webhooks.existing(params.webhook_id)
     const stored = await deliveries.documents.get(params.request_id)
     if (stored?.doc.webhook !== params.webhook_id) throw new Refusal('delivery-not-found')
-    return { status: 200, body: deliveryRecord(stored.doc, principal, eventTypes) }
+    return { status: 200, body: await record(stored.doc, principal, eventTypes) }
   })
 
   route(retryDelivery, async ({ params, metadata, principal }) => {
@@ -69,7 +71,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     const webhookDeleted = eventTypes === undefined
     const executed = await deliveries.execute(id, { type: 'RetryDelivery', metadata, webhookDeleted })
     dispatcher.changed(executed.state)
-    return { status: 200, body: current(executed, principal, eventTypes) }
+    return { status: 200, body: await current(executed, principal, eventTypes) }
   })
 
   route(cancelDelivery, async ({ params, metadata, principal }) => {
@@ -77,8 +79,11 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     const eventTypes = await typesForChange(options, id, principal)
     const executed = await deliveries.execute(id, { type: 'CancelDelivery', metadata })
     dispatcher.changed(executed.state)
-    return { status: 200, body: current(executed, principal, eventTypes) }
+    return { status: 200, body: await current(executed, principal, eventTypes) }
   })
+
+  const record = (doc: DeliveryDocument, caller: Principal, ofWebhook: readonly string[] | undefined) =>
+    deliveryRecord(doc, deliveries.payloads, caller, ofWebhook)
 
   const list = async (where: Record<string, Condition>, query: Paging, caller: Principal) => {
     const { items, total } = await deliveries.documents.find(
@@ -90,7 +95,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
       limit: Math.max(1, ids.length),
     })
     const types = new Map(found.map(({ doc }) => [doc.id, doc.eventTypes]))
-    const content = items.map(({ doc }) => deliveryRecord(doc, caller, types.get(doc.webhook)))
+    const content = await Promise.all(items.map(({ doc }) => record(doc, caller, types.get(doc.webhook))))
     return page(content, total, query)
   }
 
@@ -100,7 +105,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     eventTypes: readonly string[] | undefined,
   ) => {
     if (state.status === 'Absent') throw new Refusal('delivery-not-found')
-    return deliveryRecord(documentOf(state), caller, eventTypes)
+    return record(documentOf(state), caller, eventTypes)
   }
 }
 

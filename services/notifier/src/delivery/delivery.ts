@@ -1,7 +1,6 @@
 import type { Attempt, ChangeAction, DeliveryStatus, WebhookFormat } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
 import type { RecordedHeaders } from '../http/recorded-headers.ts'
-import { apiNamedIn } from './body.ts'
 
 /** The response to an attempt; success and failure are separate events. */
 interface Response {
@@ -40,10 +39,9 @@ export type DeliveryEvent =
         url: string
         eventId: string
         eventType: string
-        /** The bytes of the body as text: they are what is signed and sent in every attempt. */
-        body: string
-        /** The format of the body; absent for STANDARD. */
-        format?: WebhookFormat
+        format: WebhookFormat
+        /** Id of the API that the data of the event name; null if they name none. */
+        api: string | null
         createdAt: string
         /** Id of the recovery that created the delivery, if one did. */
         recovery?: string
@@ -99,9 +97,7 @@ interface Delivery {
   url: string
   eventId: string
   eventType: string
-  body: string
   format: WebhookFormat
-  /** Id of the API that the data of the event name; null if they name none. */
   api: string | null
   createdAt: string
   /** When its event was committed. */
@@ -328,8 +324,6 @@ function created(data: DataOf<'DeliveryCreated'>): Pending {
   const { line, recovery = null, ...fields } = data
   return {
     ...fields,
-    format: fields.format ?? 'STANDARD',
-    api: apiNamedIn(fields.body, fields.eventType),
     committedAt: fields.committedAt ?? fields.createdAt,
     status: 'CREATED',
     attempts: 0,

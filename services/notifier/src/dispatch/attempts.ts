@@ -12,10 +12,11 @@ import {
   serverAttributes,
 } from '@gantry/tracing'
 import type { Registry } from 'prom-client'
-import { MEDIA_TYPES } from '../delivery/body.ts'
+import manifest from '../../package.json' with { type: 'json' }
 import type { Deliveries } from '../delivery/deliveries.ts'
 import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
 import { type DeliveryState, isTest, type Pending } from '../delivery/delivery.ts'
+import { MEDIA_TYPES, type Payloads } from '../delivery/payloads.ts'
 import { AttemptFailure } from '../http/failure.ts'
 import type { PostResult, Sender } from '../http/post.ts'
 import { type RecordedHeaders, recordedHeaders } from '../http/recorded-headers.ts'
@@ -38,18 +39,25 @@ interface Sent extends PostResult {
 
 export interface SendOptions {
   sender: Sender
+  payloads: Payloads
   keys: SigningKeys
-  userAgent: string
   /** Timeout of a whole attempt, in milliseconds. */
   timeoutMs: number
   now(): Date
   /** Aborts running attempts. Their outcomes are recorded as interrupted. */
   interrupted: AbortSignal
   log: Log
+  metrics: Registry
 }
 
+const USER_AGENT = `Gantry/${manifest.version}`
+
 export function sendingAttempts(options: SendOptions): SendAttempt {
-  const { sender, keys, now, log } = options
+  const { sender, payloads, keys, now, log } = options
+  const running = new Set<Buffer>()
+  measureBuffer(options.metrics, 'webhook-payloads', () =>
+    running.values().reduce((sum, { length }) => sum + length, 0),
+  )
 
   const keysOf = ({ secrets }: WebhookDocument, at: Date) => {
     try {
@@ -59,17 +67,22 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
     }
   }
 
-  const send = async (webhook: WebhookDocument, { id, body, format, url }: Pending, timeoutMs: number) => {
+  const send = async (webhook: WebhookDocument, claimed: Pending, timeoutMs: number) => {
+    const { id, eventId, format, url } = claimed
+    const body = await payloads.load(eventId, format)
+    if (body === undefined) throw new AttemptFailure('internal-error', 'the payload is not stored')
     const bytes = Buffer.from(body)
     const at = now()
     const traceparent = currentContext()?.traceparent
     const headers = {
       ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(webhook, at)),
       'content-type': MEDIA_TYPES[format],
-      'user-agent': options.userAgent,
+      'user-agent': USER_AGENT,
       ...(traceparent !== undefined && { traceparent }),
     }
-    const result = await sender.post({ url, headers, body: bytes, timeoutMs, signal: options.interrupted })
+    running.add(bytes)
+    const request = { url, headers, body: bytes, timeoutMs, signal: options.interrupted }
+    const result = await sender.post(request).finally(() => running.delete(bytes))
     return { ...result, requestHeaders: recordedHeaders(headers) }
   }
 
@@ -92,22 +105,6 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
           : new AttemptFailure('internal-error', 'the service failed', error)
       const nothing = { status: null, body: null, headers: null, requestHeaders: null, retryAfter: undefined }
       return { ...nothing, failure, durationMs: 0 }
-    }
-  }
-}
-
-/** The same, with a gauge of the payloads of running requests. */
-export function measuredPayloads(send: SendAttempt, metrics: Registry): SendAttempt {
-  const running = new Set<Pending>()
-  measureBuffer(metrics, 'webhook-payloads', () =>
-    running.values().reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
-  )
-  return async (webhook, claimed) => {
-    running.add(claimed)
-    try {
-      return await send(webhook, claimed)
-    } finally {
-      running.delete(claimed)
     }
   }
 }

@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import type { Dependencies } from '@gantry/service-runtime'
-import manifest from '../../package.json' with { type: 'json' }
 import type { Deliveries } from '../delivery/deliveries.ts'
 import { type Resolve, systemResolve } from '../http/connect.ts'
 import { sender } from '../http/post.ts'
 import type { NotifierSettings } from '../settings.ts'
 import type { SigningKeys } from '../webhook/signing.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
-import { attempts, measuredPayloads, sendingAttempts } from './attempts.ts'
+import { attempts, sendingAttempts } from './attempts.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { removeFinished } from './expiry.ts'
 import { BREAKER, type BreakerRules, LIMITS, Limiter } from './limiter.ts'
@@ -71,10 +70,15 @@ export function delivering(options: DeliveringOptions): Delivering {
   const abandonment = new AbortController()
   // Every running attempt adds listeners to these signals.
   setMaxListeners(0, interruption.signal, abandonment.signal)
-  const userAgent = `Gantry/${manifest.version}`
-  const interrupted = interruption.signal
-  const sending = sendingAttempts({ sender: http, keys, userAgent, timeoutMs, now, interrupted, log })
-  const send = measuredPayloads(sending, process.metrics)
+  const send = sendingAttempts({
+    sender: http,
+    payloads: deliveries.payloads,
+    keys,
+    timeoutMs,
+    now,
+    interrupted: interruption.signal,
+    ...process,
+  })
   const abandoned = abandonment.signal
   const makeAttempt = attempts({ deliveries, webhooks, send, metrics, random, abandoned, log })
 
@@ -92,7 +96,7 @@ export function delivering(options: DeliveringOptions): Delivering {
     limiter,
     scheduler,
     metrics,
-    settings: { lostAfterMs, publicUrl: settings.PUBLIC_URL },
+    lostAfterMs,
     log,
   })
 

@@ -1,15 +1,18 @@
-import { type CommandMetadata, type Executed, type Log, pastQuarantine } from '@gantry/event-sourcing'
+import type { PublicEvent } from '@gantry/contracts'
+import { type Executed, type Log, pastQuarantine } from '@gantry/event-sourcing'
 import { inContext } from '@gantry/tracing'
-import type { Deliveries, Dispatch, NewDelivery } from '../delivery/deliveries.ts'
-import type { AttemptClaim, DeliveryCommand } from '../delivery/delivery.decide.ts'
+import { type Deliveries, type Dispatch, deliveryId, type Occasion } from '../delivery/deliveries.ts'
+import type { AttemptClaim } from '../delivery/delivery.decide.ts'
 import { documentOf, dueAt, type Queue, queueOf } from '../delivery/delivery.projection.ts'
 import {
   type DeliveryEvent,
   type DeliveryState,
   isBlocked,
   isPending,
+  isTest,
   type Pending,
 } from '../delivery/delivery.ts'
+import { apiNamedIn } from '../delivery/payloads.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import type { MakeAttempt } from './attempts.ts'
@@ -26,12 +29,8 @@ export interface DispatcherOptions {
   limiter: Limiter
   scheduler(starter: Starter): Scheduler
   metrics: NotifierMetrics
-  settings: {
-    /** Time after the start of an attempt until it counts as lost, in milliseconds. */
-    lostAfterMs: number
-    /** The address of the service for its clients, if it is known. */
-    publicUrl: string | undefined
-  }
+  /** Time after the start of an attempt until it counts as lost, in milliseconds. */
+  lostAfterMs: number
   log: Log
 }
 
@@ -84,9 +83,9 @@ export class Dispatcher implements Dispatch, Starter {
     return this.#options.limiter.halfFree(READY_MS)
   }
 
-  deliver(webhook: WebhookDocument, delivery: NewDelivery, metadata: CommandMetadata): Promise<Delivered> {
+  deliver(webhook: WebhookDocument, event: PublicEvent, occasion: Occasion): Promise<Delivered> {
     return this.#track(
-      this.#deliver(webhook, delivery, metadata).then(delivered => {
+      this.#deliver(webhook, event, occasion).then(delivered => {
         if (delivered.events.length > 0) this.#options.metrics.created(delivered.state)
         return delivered
       }),
@@ -159,38 +158,27 @@ export class Dispatcher implements Dispatch, Starter {
   }
 
   #claimFor({ url }: WebhookDocument): AttemptClaim {
-    return { url, lostAfterMs: this.#options.settings.lostAfterMs }
+    return { url, lostAfterMs: this.#options.lostAfterMs }
   }
 
-  async #deliver(
-    target: WebhookDocument,
-    { resource, body, ...delivery }: NewDelivery,
-    metadata: CommandMetadata,
-  ): Promise<Delivered> {
-    const { deliveries, settings } = this.#options
-    const { id, eventType, recovery } = delivery
+  async #deliver(target: WebhookDocument, event: PublicEvent, occasion: Occasion): Promise<Delivered> {
+    const { deliveries } = this.#options
+    const { id: eventId, type: eventType, subject } = event
     const { id: webhook, url, ordered, format } = target
-    const position =
-      ordered && resource !== undefined ? await this.#ordering.last(webhook, resource) : undefined
-    const command: DeliveryCommand = {
-      type: 'CreateDelivery',
-      metadata,
-      ...delivery,
-      body: body(format, settings.publicUrl),
-      format,
-      webhook,
-      url,
-      position,
-    }
+    const test = isTest({ eventType })
+    const id = deliveryId(eventId, webhook)
+    const position = ordered && !test ? await this.#ordering.last(webhook, subject) : undefined
+    const made = { id, webhook, url, eventId, eventType, format, api: apiNamedIn(event), position }
+    const command = { type: 'CreateDelivery' as const, ...made, ...occasion }
     if (position?.after) {
-      const executed = await deliveries.execute(id, command)
+      const executed = await deliveries.create(command, event)
       // The predecessor may have finished before this delivery was visible as its successor.
       if (executed.events.length > 0) await this.#startIfUnblocked(id)
       else await this.#writeDocument(executed)
       return executed
     }
-    const kind = eventType === 'TEST' ? 'test' : recovery === undefined ? 'first' : 'retry'
-    const executed = await this.#begin(target, kind, claim => deliveries.execute(id, { ...command, claim }))
+    const kind = test ? 'test' : occasion.recovery === undefined ? 'first' : 'retry'
+    const executed = await this.#begin(target, kind, claim => deliveries.create({ ...command, claim }, event))
     if (position && executed.events.length === 0) await this.#writeDocument(executed)
     return executed
   }

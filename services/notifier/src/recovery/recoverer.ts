@@ -10,7 +10,6 @@ import {
 import type { Bus, MissedMessages } from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
 import type { Leases } from '@gantry/stores'
-import { bodiesOf } from '../delivery/body.ts'
 import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
@@ -90,20 +89,11 @@ function advancing(options: RecovererOptions) {
    * @returns whether this recovery delivers the event, in this or an earlier run of the batch
    */
   const recover = async (target: WebhookDocument, event: PublicEvent, recovery: string): Promise<boolean> => {
-    const { id: eventId, type, time, subject } = event
-    const id = deliveryId(eventId, target.id)
-    const made = {
-      id,
-      eventId,
-      eventType: type,
-      body: bodiesOf(event),
-      committedAt: time,
-      resource: subject,
-      recovery,
-    }
-    let executed = await dispatcher.deliver(target, made, deliveries.metadata(eventId))
+    const metadata = deliveries.metadata(event.id)
+    let executed = await dispatcher.deliver(target, event, { metadata, committedAt: event.time, recovery })
     if (executed.events.length === 0) {
-      executed = await deliveries.issue(id, { type: 'RecoverDelivery', recovery }, eventId)
+      const id = deliveryId(event.id, target.id)
+      executed = await deliveries.issue(id, { type: 'RecoverDelivery', recovery }, event.id)
       if (executed.events.length > 0) dispatcher.changed(executed.state)
     }
     return executed.state.status !== 'Absent' && executed.state.recovery === recovery

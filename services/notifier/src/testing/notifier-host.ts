@@ -39,8 +39,9 @@ export const DELIVERY = {
   url: 'http://a/',
   eventId: uuid(2),
   eventType: 'API_CREATED',
-  body: '{}',
-}
+  format: 'STANDARD',
+  api: null,
+} as const
 
 interface NotifierHostOptions extends HostOptions {
   /** Wraps the dependencies of the service. */
