@@ -14,9 +14,10 @@ import {
   ReadModelsUnavailable,
 } from '@gantry/stores'
 import { readModelsContract } from '@gantry/stores/testing'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest'
 import { child } from './fixtures/child.ts'
 import { type Counter, counters } from './fixtures/counters.ts'
+import { Statements } from './read-models/statements.ts'
 import { type ReadModelsOptions, sqliteReadModels } from './read-models.ts'
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'gantry-read-models-'))
@@ -573,4 +574,14 @@ describe('read models in a file', () => {
     }
     await readModels.close()
   })
+})
+
+test('a row is an object also after the same SQL returned slots', () => {
+  const db = new DatabaseSync(':memory:')
+  const statements = new Statements(db)
+  const sql = 'SELECT 7 AS slot'
+  expect(statements.slots(sql)).toEqual([7])
+  expect(statements.get(sql)).toEqual({ slot: 7 })
+  expect(statements.slots(sql)).toEqual([7])
+  db.close()
 })

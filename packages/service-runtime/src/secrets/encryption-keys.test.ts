@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { type EncryptionKeys, parseEncryptionKeys, plainKey, sealer } from './encryption-keys.ts'
+import {
+  deriveKey,
+  type EncryptionKeys,
+  parseEncryptionKeys,
+  plainKey,
+  seal,
+  sealer,
+  unseal,
+} from './encryption-keys.ts'
 
 const bytes = (n: number) => Buffer.alloc(32, n)
 const text = (n: number) => bytes(n).toString('base64')
@@ -73,4 +81,22 @@ describe('a sealed value', () => {
     // Another key had the same id.
     expect(secrets(ring(['1', 3], ['2', 2])).renewed(renewed)).not.toBe(renewed)
   })
+})
+
+const key = deriveKey(Buffer.alloc(32, 1), 'a purpose')
+
+test('a sealed secret is decrypted with its key and with no other', () => {
+  const sealed = seal(key, 'whsec_secret')
+  expect(sealed).not.toContain('secret')
+  expect(unseal(key, sealed).toString()).toBe('whsec_secret')
+  expect(() => unseal(deriveKey(Buffer.alloc(32, 1), 'another purpose'), sealed)).toThrow()
+  expect(() => unseal(deriveKey(Buffer.alloc(32, 2), 'a purpose'), sealed)).toThrow()
+})
+
+test('the same secret is sealed differently each time, and a changed one is refused', () => {
+  const sealed = seal(key, 'x')
+  expect(seal(key, 'x')).not.toBe(sealed)
+  const bytes = Buffer.from(sealed, 'base64url')
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+  expect(() => unseal(key, bytes.toString('base64url'))).toThrow()
 })

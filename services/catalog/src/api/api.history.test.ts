@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import { PeriodProjection } from '@gantry/event-sourcing'
 import { frozenStreams, inMemoryLog } from '@gantry/event-sourcing/testing'
+import { hostService } from '@gantry/service-runtime/testing'
 import type { Write } from '@gantry/stores'
 import { applyPatch, type Operation } from 'rfc6902'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { catalogService } from '../app.ts'
+import { catalogSettings } from '../settings.ts'
 import { apiDecider } from './api.decide.ts'
 import { type ApiHistoryDocument, apiHistory, projectApiHistory } from './api.history.ts'
 import {
@@ -66,4 +69,25 @@ test('a version that ends with its API has the deletion of the API as its last c
     expect(inResource.split('/')[0]).toBe(`${inApi.split('/')[0]}:${resourceId}`)
     expect(new Set(changes.map(({ op }) => op))).toEqual(new Set(['remove']))
   }
+})
+
+test('a request with a time answers 503 with Retry-After until the changes are projected; all others succeed', async () => {
+  const behind = await hostService(dependencies => catalogService(dependencies, catalogSettings.parse({})), {
+    start: false,
+  })
+  onTestFinished(() => behind.close())
+  const get = async (url: string) => {
+    const { statusCode: status, headers, body } = await behind.app.inject({ method: 'GET', url })
+    return { status, headers, body: JSON.parse(body) }
+  }
+  const payload = { name: 'payments', displayName: 'Payments', status: 'ACTIVE', tags: [] }
+  const created = (await behind.app.inject({ method: 'POST', url: '/apis', payload })).json()
+  const url = `/apis?at=${created.createdAt}`
+  const refused = { status: 503, headers: { 'retry-after': '2' }, body: { code: 'unavailable' } }
+  expect(await get(url)).toMatchObject(refused)
+  expect((await get('/apis')).body.totalElements).toBe(1)
+
+  await behind.service.start()
+  await vi.waitFor(async () => expect((await get(url)).status).toBe(200))
+  expect((await get(url)).body.content).toEqual([created])
 })

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { auditCollections, auditLog } from '@gantry/audit'
+import { join } from 'node:path'
+import { auditCollections, auditLog, DAY_ROOTS, type DayRootDocument, dayRootIn } from '@gantry/audit'
+import { listAuditProofs } from '@gantry/contracts'
 import {
   type EventMetadata,
   type HeldStream,
@@ -8,6 +10,7 @@ import {
   NO_STREAM,
   projectorKey,
 } from '@gantry/event-sourcing'
+import { frozenStreams } from '@gantry/event-sourcing/testing'
 import { administrator, hostService } from '@gantry/service-runtime/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cheapIdentity, hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
@@ -106,4 +109,28 @@ test('the audit log answers 503 with Retry-After while entries are missing, and 
 test('the audit log declares that it grows without bound, so that its index is not kept in memory', () => {
   expect(auditLog.listedBy).toBe('when')
   expect(Object.keys(auditLog.fields)).toContain(auditLog.listedBy)
+})
+
+const folder = join(import.meta.dirname, '../frozen')
+
+test('the day roots of the frozen stream have the documents of today', () => {
+  const documents = frozenStreams(folder, DAY_ROOTS)
+    .streams.flat()
+    .map(event => dayRootIn(event)?.doc)
+  expect(documents).toEqual([
+    {
+      id: '2026-11-20',
+      day: '2026-11-20',
+      through: 3,
+      root: expect.objectContaining({
+        count: 3,
+        last: { number: 3, position: '0000000000000004' },
+        log: expect.objectContaining({ events: 4 }),
+      }),
+      signature: expect.stringMatching(/^[\w-]{86}$/),
+    },
+  ])
+  const { content } = listAuditProofs.responses[200].schema.shape
+  for (const { root, signature } of documents as DayRootDocument[])
+    expect(() => content.parse([{ ...root, signature, valid: true }])).not.toThrow()
 })

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { requests } from '@gantry/contracts'
+import { readSettings } from '@gantry/service-runtime'
 import { administrator } from '@gantry/service-runtime/testing'
 import { UserKeysUnavailable } from '@gantry/stores'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { identitySettings } from '../settings.ts'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 
 let identity: IdentityHost
@@ -117,4 +119,11 @@ test('without its key a user is unavailable, and not erased', async () => {
   down.mockRestore()
   expect((await identity.logIn(ada.username)).status).toBe(200)
   expect((await admin().get(`/users/${id}`)).status).toBe(200)
+})
+
+test('backups of the keys of users are kept for a time that ends at a date', () => {
+  const read = (USER_KEY_BACKUP_RETENTION: string) =>
+    readSettings(identitySettings, { USER_KEY_BACKUP_RETENTION })
+  expect(read('36500d')).toMatchObject({ USER_KEY_BACKUP_RETENTION: 36_500 * 86_400_000 })
+  expect(() => read('999999999d')).toThrow(/USER_KEY_BACKUP_RETENTION: must be at most 36500d/)
 })

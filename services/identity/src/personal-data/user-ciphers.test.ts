@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteUserKeys } from '@gantry/embedded'
 import { plainKey } from '@gantry/service-runtime'
 import { expect, onTestFinished, test } from 'vitest'
-import { userCiphers } from './user-ciphers.ts'
+import { sealedChange, type UserChange } from './sealed-change.ts'
+import { type UserCiphers, userCiphers } from './user-ciphers.ts'
 
 const ERASED_AT = '2026-11-21T10:00:00.000Z'
 
@@ -60,4 +61,21 @@ test('nor does one that is being read while another process erases the user', as
   slow.forget('ada')
   await read()
   expect(await slow.open('ada', sealed)).toBeNull()
+})
+
+/** Shows what is encrypted. */
+const ciphers = { seal: async (_, text) => text } as Pick<UserCiphers, 'seal'> as UserCiphers
+
+test('what is encrypted and committed to is canonical JSON', async () => {
+  const ada = { role: 'USER', username: 'ada', displayName: 'Ada "Byron" Ä\u2028', email: undefined }
+  const king = { ...ada, email: 'ada@example.com' }
+  const change = { action: 'USER_UPDATED', resourceType: 'USER', resourceId: 'u', before: ada, after: king }
+  const { personal, before } = await sealedChange(change as unknown as UserChange, ciphers)
+  const { sealed = '', commitment } = personal ?? {}
+  const { salt } = JSON.parse(sealed)
+  expect(sealed).toBe(
+    `{"after":{"displayName":"Ada \\"Byron\\" Ä\u2028","email":"ada@example.com","username":"ada"},"before":{"displayName":"Ada \\"Byron\\" Ä\u2028","email":null,"username":"ada"},"salt":"${salt}"}`,
+  )
+  expect(commitment).toBe(createHash('sha256').update(sealed).digest('hex'))
+  expect(before).toEqual({ role: 'USER' })
 })

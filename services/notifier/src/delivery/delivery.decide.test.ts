@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { notifierSettings } from '../settings.ts'
 import { type DeliveryCommand, deliveryDecider, type Outcome } from './delivery.decide.ts'
 import { dueAt, projectDelivery, queueOf } from './delivery.projection.ts'
 import {
@@ -405,5 +406,18 @@ test('an event that is older than the retention creates no delivery', () => {
   on([], { ...create, committedAt, recovery: 'r' }).then({
     type: 'DeliveryCreated',
     data: { ...fields, createdAt: NOW, recovery: 'r' },
+  })
+})
+
+const DAY = 86_400_000
+
+describe('the schedule', () => {
+  const { WEBHOOK_RETRY_SCHEDULE: schedule } = notifierSettings.parse({})
+
+  test('defaults to the documented one, which ends before the tenth day', () => {
+    expect(schedule.slice(0, 9)).toEqual([5e3, 3e5, 18e5, 72e5, 18e6, 36e6, 504e5, 72e6, DAY])
+    const all = schedule.reduce((sum, pause) => sum + pause, 0)
+    expect(all).toBeLessThanOrEqual(10 * DAY)
+    expect(all + DAY).toBeGreaterThan(10 * DAY)
   })
 })

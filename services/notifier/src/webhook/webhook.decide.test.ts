@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { SCOPES, type WebhookFormat } from '@gantry/contracts'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import { plainKey } from '@gantry/service-runtime'
 import { describe, expect, test } from 'vitest'
 import { cidrs } from '../http/address.ts'
 import type { Standing } from '../user/standing.ts'
+import { signingKeys } from './signing.ts'
 import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
 import { projectWebhook } from './webhook.projection.ts'
 import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
@@ -318,4 +320,15 @@ describe('disabling', () => {
     given(created).when(disable('https://example.com/before')).then()
     given(created, disabled).when(disable()).then()
   })
+})
+
+test('a rotated secret signs until its end, after its successor', () => {
+  const keys = signingKeys(plainKey(Buffer.alloc(32)))
+  const secrets = [
+    { sealed: keys.seal(Buffer.from('new')), until: null },
+    { sealed: keys.seal(Buffer.from('old')), until: '2026-11-22T10:00:00.000Z' },
+  ]
+  const valid = (now: string) => keys.valid(secrets, new Date(now)).map(key => key.export().toString())
+  expect(valid('2026-11-22T09:59:59.999Z')).toEqual(['new', 'old'])
+  expect(valid('2026-11-22T10:00:00.000Z')).toEqual(['new'])
 })

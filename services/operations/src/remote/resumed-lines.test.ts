@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { ConnectionLost } from './errors.ts'
+import { remoteOf } from './remote.ts'
 import { resumedLines } from './resumed-lines.ts'
 
 beforeEach(() => {
@@ -99,4 +103,22 @@ test('a stream that does not follow gives up after two minutes in which no respo
   expect(await Promise.race([failed, 'still trying'])).toBe('still trying')
   await pass(60_000)
   expect(await failed).toBeInstanceOf(ConnectionLost)
+})
+
+test('an endless text of a refusal is not read to its end', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(400)
+    const endless = () => {
+      while (response.write('x'.repeat(1_000)));
+    }
+    response.on('drain', endless)
+    endless()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const BASE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const remote = remoteOf({ BASE_URL, GANTRY_TOKEN: 'token' })
+  const options = { accept: 'application/json', signal: AbortSignal.timeout(5_000) }
+  await expect(remote.get('/', {}, options)).rejects.toThrow(/^400 Bad Request$/)
+  expect(options.signal.aborted).toBe(false)
 })

@@ -1,9 +1,11 @@
 import { CHAIN_START, exportFormats, type FormatName, type Verification, verifyExport } from '@gantry/audit'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, PASSWORD } from '../../testing/identity-host.ts'
 import { users } from '../../user/user.projection.ts'
 import { auditConditions } from '../log/filter.ts'
 import { exportedText } from './export.ts'
+import { exportSlots } from './slots.ts'
 import { type AuditSource, auditSource } from './source.ts'
 
 let identity: IdentityHost
@@ -146,4 +148,25 @@ test('the username of a filter means the same user throughout an export', async 
   await rename('ada', 'admin')
   expect(await selection(all)).toEqual(before)
   expect((await (await source.selection({ user: 'admin' }))(all)).size).toBe(0)
+})
+
+const refusal = (code: string, detail: RegExp) =>
+  expect.objectContaining({
+    code,
+    details: expect.objectContaining({ detail: expect.stringMatching(detail) }),
+  })
+
+test('a user runs two exports at a time, and a process four', async () => {
+  const registry = new Registry()
+  const slots = exportSlots(registry)
+  const free = slots.take('ada')
+  slots.take('ada')
+  expect(() => slots.take('ada')).toThrow(refusal('too-many-requests', /^2 exports of this user are running/))
+  slots.take('grace')
+  free()
+  free()
+  slots.take('ada')
+  slots.take('grace')
+  expect(() => slots.take('linus')).toThrow(refusal('too-many-exports', /^4 exports are running/))
+  expect((await registry.getSingleMetric('gantry_audit_exports')?.get())?.values[0]?.value).toBe(4)
 })

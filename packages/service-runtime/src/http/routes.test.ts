@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { etag, matchesNone, revisionsOf } from './routes.ts'
+import { coalesceResponses, etag, matchesNone, revisionsOf } from './routes.ts'
 
 describe('an entity tag', () => {
   test('contains the revision, and changes with the variant', () => {
@@ -37,4 +38,26 @@ describe('If-None-Match', () => {
   ])('%s: %s', (header, matches) => {
     expect(matchesNone(header, '"3"')).toBe(matches)
   })
+})
+
+test('the first caller in a turn continues at once, the others together after the rest of the turn', async () => {
+  const ended = coalesceResponses()
+  const order: string[] = []
+  const work = async (name: string) => {
+    await ended()
+    order.push(name)
+  }
+  const all = ['first', 'second', 'third'].map(work)
+  for (let n = 0; n < 10; n++) await Promise.resolve()
+  order.push('the turn goes on')
+  await Promise.all(all)
+  expect(order).toEqual(['first', 'the turn goes on', 'second', 'third'])
+})
+
+test('the first caller in each turn continues at once', async () => {
+  const ended = coalesceResponses()
+  expect(ended()).toBeUndefined()
+  expect(ended()).toBeInstanceOf(Promise)
+  await setImmediate()
+  expect(ended()).toBeUndefined()
 })

@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { WrongUsage } from '../command.ts'
 import { run as exportEvents } from './export.ts'
 import { run as replay } from './replay.ts'
+import { replayState } from './replay-state.ts'
 import { run as tail } from './tail.ts'
 
 /** Refused before anything is requested or written. */
@@ -23,4 +27,21 @@ test.for<[typeof tail, string, RegExp]>([
   const refused = command(args === '' ? [] : args.split(' '), {})
   await expect(refused).rejects.toThrow(WrongUsage)
   await expect(refused).rejects.toThrow(message)
+})
+
+const REPLAY = { source: 'http://a', destination: 'b', filter: '{}' }
+
+test('a state has the last position, and belongs to one replay', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-replay-state-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'state')
+  const state = await replayState(path, REPLAY)
+  expect(state.position).toBeUndefined()
+  for (const position of ['1', '2', undefined]) await state.save(position)
+  await state.close()
+  expect((await replayState(path, REPLAY)).position).toBe('2')
+  for (const other of [{ source: 'http://c' }, { destination: 'c' }, { filter: '{"type":["A"]}' }])
+    await expect(replayState(path, { ...REPLAY, ...other })).rejects.toThrow(/with other options/)
+  await writeFile(path, '{"position": 7}')
+  await expect(replayState(path, REPLAY)).rejects.toThrow(/is no state of a replay/)
 })
