@@ -4,8 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exitCodeOf, runChild } from './child.mjs'
 import { exclusively } from './lock.mjs'
-import { expectRuntime, linkRuntime } from './runtime.mjs'
-import { UserError } from './user-error.mjs'
+import { expectRuntime, linkRuntime, UserError } from './runtime.mjs'
 
 /**
  * @typedef {'production' | 'tools'} Part `production` is what the service needs, `tools` is that and what tests need

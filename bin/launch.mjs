@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { exitCodeOf, runChild } from './child.mjs'
 import { measureEffort } from './effort.mjs'
 import { install } from './install.mjs'
-import { runtime } from './runtime.mjs'
+import { runtime, UserError } from './runtime.mjs'
 import { countTests, describeCount, forgetResults } from './tally.mjs'
-import { UserError } from './user-error.mjs'
 
 /** The programs of scripts. `{name}` is the first argument of the script. @type {Record<string, string[]>} */
 const PROGRAMS = {

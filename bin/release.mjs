@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { UserError } from './user-error.mjs'
+import { UserError } from './runtime.mjs'
 
 const root = process.cwd()
 const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8')

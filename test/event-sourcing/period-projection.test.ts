@@ -61,7 +61,7 @@ const nextList = () =>
     decider: nextListDecider,
   })
 const projection = (changed?: (change: DocumentChange) => Write[]) =>
-  new PeriodProjection<ListState, ListCommand, ListEvent>({
+  new PeriodProjection<ListState, ListEvent>({
     eventStore,
     category: 'list',
     decider: listDecider,
@@ -151,7 +151,7 @@ describe('the periods of a stream', () => {
     const before = await projection().writes(events, false)
     expect(before.unknown).toEqual(['ItemDoubled@1'])
     expect(documentsOf(before.writes)).toEqual([period('pear', 0, 1, at(1))])
-    const after = await new PeriodProjection<ListState, NextListCommand, NextListEvent>({
+    const after = await new PeriodProjection<ListState, NextListEvent>({
       eventStore,
       category: 'list',
       decider: nextListDecider,

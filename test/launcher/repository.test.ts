@@ -61,7 +61,7 @@ describe('tests that start processes', () => {
   // These tests run faulty test files on purpose.
   const testsOfThis = ['test/launcher/orphans.journey.ts', 'test/launcher/settings-of-tests.journey.ts']
   // The service ends this process itself.
-  const product = ['services/standalone/src/console-build.ts']
+  const product = ['services/standalone/src/main.ts']
   const texts = globSync('{packages,services,test}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })
     .filter(file => ![...testsOfThis, ...product].includes(file))
     .map(file => ({ file, text: read(file) }))

@@ -48,8 +48,7 @@ export {
   readScopesOf,
 } from './events/public-events.ts'
 export { CHANGED_STREAMS } from './events/resource-types.ts'
-export { STREAM_CATEGORIES } from './events/stream-categories.ts'
-export { DeploymentReport, EVENT_SERVICES, subjects } from './events/subjects.ts'
+export { DeploymentReport, EVENT_SERVICES, STREAM_CATEGORIES, subjects } from './events/subjects.ts'
 export {
   type ApiFacets,
   ApiInput,
@@ -118,7 +117,6 @@ export {
   type ServiceName,
 } from './operations/operation.ts'
 export { isDeeperThan, MAX_DEPTH, readableData, type SortBy, utcTime } from './operations/primitives.ts'
-export { Principal } from './operations/principal.ts'
 export {
   invalidField,
   isProblemCode,
@@ -128,7 +126,15 @@ export {
   Refusal,
 } from './operations/problems.ts'
 export { cancelRebuild, listReadModels, ReadModelState, rebuildReadModel } from './operations/read-models.ts'
-export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './operations/scopes.ts'
+export {
+  ADMINISTRATOR_ROLES,
+  Principal,
+  ROLE_SCOPES,
+  ROLES,
+  Role,
+  SCOPES,
+  Scope,
+} from './operations/scopes.ts'
 export { listSigningKeys, type SigningKeyRecord } from './operations/signing-keys.ts'
 export {
   type BackingStoreState,

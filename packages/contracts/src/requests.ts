@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { UserStatus } from './operations/identity.ts'
-import { Principal } from './operations/principal.ts'
-import { Role } from './operations/scopes.ts'
+import { Principal, Role } from './operations/scopes.ts'
 import { ServiceState } from './operations/system.ts'
 
 /**

@@ -4,7 +4,7 @@ import { clearAll } from './read-models/document-table.ts'
 import { leaseTable } from './read-models/leases.ts'
 import { checkpointTable, PAUSED_MS, ReadModelsFile } from './read-models/read-models-file.ts'
 import { type Disk, watchDisk } from './sqlite/disk.ts'
-import { hostClock } from './sqlite/host-clock.ts'
+import { hostClock } from './sqlite/sqlite-file.ts'
 
 export interface ReadModelsOptions {
   /** Path of the SQLite file. It is created when it does not exist. */

@@ -1,8 +1,13 @@
 export { type Aggregate, type AggregateOptions, aggregate, type Executed } from './commands/aggregate.ts'
 export type { View } from './commands/aggregate-projection.ts'
-export { type Conditional, requireRevision } from './commands/precondition.ts'
+export {
+  type CommandMetadata,
+  type Conditional,
+  type Decider,
+  type DomainCommand,
+  requireRevision,
+} from './commands/decider.ts'
 export { type ReservationOptions, type Reservations, reservations } from './commands/reservation.ts'
-export type { CommandMetadata, Decider, DomainCommand } from './log/decider.ts'
 export {
   type Actor,
   type DomainEvent,
@@ -39,7 +44,7 @@ export {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from './log/event-store.ts'
-export { StreamQuarantined, type StreamState } from './log/fold.ts'
+export { type Fold, StreamQuarantined, type StreamState } from './log/fold.ts'
 export { type Lag, lagAfter, MAX_READ } from './log/lag.ts'
 export { LOG_IDENTITY, logIdentity, renewLogIdentity } from './log/log-identity.ts'
 export { PersistentMap } from './log/persistent-map.ts'

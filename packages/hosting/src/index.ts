@@ -13,8 +13,7 @@ export {
   internalRequests,
 } from './requests/internal-requests.ts'
 export { answerOperators, processOn, servicesAt } from './requests/operators.ts'
-export { referenceTime } from './requests/reference-time.ts'
-export { type Replicas, type ReplicasOptions, replicas } from './requests/replicas.ts'
+export { type Replicas, type ReplicasOptions, referenceTime, replicas } from './requests/replicas.ts'
 export { NotListening, type Port, processServers, type Servers } from './servers.ts'
 export {
   busSettings,

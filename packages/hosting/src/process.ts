@@ -2,7 +2,6 @@ import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { ProcessState } from '@gantry/contracts'
 import {
-  announceWaits,
   BodyMemory,
   processLog,
   RELEASE,
@@ -272,4 +271,27 @@ const logOf = (name: string, level: string, measured: ProcessMetrics): Logger =>
 function failureLineOf(error: unknown): string {
   if (error instanceof SettingsRefused) return `wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`
   return (error as Error).message
+}
+
+/** Interval of the checks of what a starting process waits for, in milliseconds. Shorter waits may not be reported. */
+const WAIT_POLL_MS = 1_000
+
+/**
+ * Reports what a starting process waits for: after a second, and whenever it changes.
+ * @param waitingFor returns undefined while the process waits for nothing, or the wait is reported elsewhere
+ * @param announce called with what the process waits for
+ * @returns a function that ends the reports
+ */
+function announceWaits(
+  waitingFor: () => string | undefined,
+  announce: (waiting: string) => void,
+): () => void {
+  let announced: string | undefined
+  const timer = setInterval(() => {
+    const waiting = waitingFor()
+    if (waiting === undefined || waiting === announced) return
+    announced = waiting
+    announce(waiting)
+  }, WAIT_POLL_MS)
+  return () => clearInterval(timer)
 }

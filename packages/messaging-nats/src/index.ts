@@ -1,5 +1,5 @@
 export { checkBus } from './connection.ts'
-export { dropStream } from './drop.ts'
 export { natsBus } from './nats-bus.ts'
 export { natsPublisher, type Publisher } from './publisher.ts'
 export { type NatsOptions, NatsRefused, type StreamOptions } from './settings.ts'
+export { dropStream } from './stream.ts'

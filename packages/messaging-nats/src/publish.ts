@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { ErrorCode, headers, NatsError, type PubAck } from 'nats'
 import type { Connection, Session } from './connection.ts'
 import { isJetStreamError, toBusError } from './errors.ts'
-import { removedThrough } from './removed.ts'
+import { removedThrough } from './read.ts'
 
 /** Maximum number of messages in flight. */
 const BATCH = 256

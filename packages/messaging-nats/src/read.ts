@@ -1,10 +1,9 @@
 import { BusUnavailable, type ReadOptions, type StoredMessage, subjectMatches } from '@gantry/messaging'
-import { AckPolicy, type ConsumerInfo, DeliverPolicy, type Msg, nanos } from 'nats'
+import { AckPolicy, type ConsumerInfo, DeliverPolicy, type Msg, nanos, type StreamState } from 'nats'
 import type { Connection, Session } from './connection.ts'
 import { isJetStreamError, toBusError } from './errors.ts'
 import { filtersFor } from './filter.ts'
 import { openPull } from './pull.ts'
-import { removedThrough } from './removed.ts'
 import { deliveryInfoOf, toStored } from './stored-message.ts'
 
 /** Maximum number of messages that wait here for a slow reader, of up to `max_payload` bytes each. */
@@ -188,3 +187,9 @@ function checkPassed(
     clearTimeout(timer)
   }
 }
+
+/**
+ * Sequence up to which the server has removed messages of any subject. The server does not record which subjects they had.
+ */
+export const removedThrough = ({ first_seq }: Pick<StreamState, 'first_seq'>): number =>
+  Math.max(0, first_seq - 1)

@@ -1,4 +1,6 @@
+import { BusUnavailable } from '@gantry/messaging'
 import {
+  connect,
   ErrorCode,
   type JetStreamManager,
   type NatsError,
@@ -8,13 +10,13 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from 'nats'
-import { isJetStreamError } from './errors.ts'
-import { NatsRefused, type StreamOptions } from './settings.ts'
+import { isJetStreamError, natsFailureOf } from './errors.ts'
+import { connectionOptions, type NatsOptions, NatsRefused, type StreamOptions } from './settings.ts'
 
 /** JetStream detects the repetition of a message by its id within this time. */
 const DUPLICATE_WINDOW_MS = 120_000
 
-export const STREAM = 'GANTRY'
+const STREAM = 'GANTRY'
 const SUBJECTS = ['events.>', 'platform.events', 'deployments.reported']
 
 export const STREAM_NOT_FOUND = 10059
@@ -187,5 +189,26 @@ async function streamOf(jsm: JetStreamManager, stream: string): Promise<StreamIn
   } catch (error) {
     if (isJetStreamError(error, STREAM_NOT_FOUND)) return undefined
     throw error
+  }
+}
+
+/**
+ * Deletes the stream with all messages and the positions of its consumers. Services create it again.
+ * @returns whether there was one
+ * @throws BusUnavailable, also when the user has no right to do this
+ */
+export async function dropStream(options: NatsOptions): Promise<boolean> {
+  const unavailable = (error: unknown) => new BusUnavailable(natsFailureOf(error))
+  const nc = await connect(connectionOptions(options)).catch(error => {
+    throw unavailable(error)
+  })
+  try {
+    const jsm = await nc.jetstreamManager()
+    return await jsm.streams.delete(options.stream?.name ?? STREAM)
+  } catch (error) {
+    if (isJetStreamError(error, STREAM_NOT_FOUND)) return false
+    throw unavailable(error)
+  } finally {
+    await nc.close()
   }
 }

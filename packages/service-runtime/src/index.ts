@@ -72,7 +72,6 @@ export { type Instrumented, instrumented } from './service/append-watch.ts'
 export { measureBuffer } from './service/buffers.ts'
 export { foreignEvents, logErrorCounter, readModelMetrics } from './service/event-metrics.ts'
 export { watchedLeases } from './service/lease-metrics.ts'
-export { ownMetadata } from './service/own-metadata.ts'
 export {
   type LocalPeers,
   localPeers,
@@ -83,17 +82,22 @@ export {
 } from './service/peers.ts'
 export { processLog } from './service/process-log.ts'
 export { changed, publicMessage, resourceMessages, sendDirectly } from './service/public-events.ts'
-export type { Admit, Dependencies, Service, ServiceProcess } from './service/service.ts'
+export {
+  type Admit,
+  type Dependencies,
+  ownMetadata,
+  type Service,
+  type ServiceProcess,
+} from './service/service.ts'
 export { serviceFrom } from './service/service-parts.ts'
 export { type NamesOf, userNames } from './service/user-names.ts'
-export { announceWaits } from './service/waits.ts'
 export { duration, durations, writtenDuration } from './settings/durations.ts'
-export { misspelledSettings } from './settings/setting-names.ts'
 export {
   basePath,
   bodyMemory,
   key,
   list,
+  misspelledSettings,
   origins,
   port,
   publicUrl,

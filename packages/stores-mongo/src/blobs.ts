@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises'
 import type { BlobDraft, BlobStore } from '@gantry/stores'
 import { Binary, type Collection, type Db, GridFSBucket, ObjectId } from 'mongodb'
 import { type Connection, connect } from './connection/connection.ts'
-import { makeIndexes } from './connection/indexes.ts'
+import { makeIndexes } from './connection/server.ts'
 import type { MongoOptions } from './connection/settings.ts'
 import { isDuplicate } from './read-models/guarded-writes.ts'
 

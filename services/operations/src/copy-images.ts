@@ -4,8 +4,7 @@ import { openBlobs } from '@gantry/hosting/stores'
 import { mediaSettings } from '@gantry/media'
 import { readSettings } from '@gantry/service-runtime'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/stores'
-import { CommandFailed, WrongUsage } from './command.ts'
-import { notice } from './output.ts'
+import { CommandFailed, notice, WrongUsage } from './command.ts'
 
 export const USAGE = `usage: npm run copy-images -- TO [--from FROM]
 

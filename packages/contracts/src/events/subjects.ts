@@ -33,3 +33,31 @@ export const DeploymentReport = z
   })
   .meta({ id: 'DeploymentReport' })
 export type DeploymentReport = z.infer<typeof DeploymentReport>
+
+/** The categories of all streams of the services. Events in other streams of the log are of other applications. */
+export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
+  'access',
+  'administrators',
+  'api',
+  'apiname',
+  'auditkey',
+  'auditpush',
+  'auditroot',
+  'delivery',
+  'encryptionkey',
+  'heldmessages',
+  'image',
+  'knownuser',
+  'log',
+  'logins',
+  'payload',
+  'platformevent',
+  'reactor',
+  'readmodel',
+  'recovery',
+  'signingkey',
+  'token',
+  'user',
+  'username',
+  'webhook',
+])

@@ -3,7 +3,7 @@ import { type Bus, subjectMatches } from '@gantry/messaging'
 import type { Changes } from '../sqlite/changes.ts'
 import { warnOf } from '../sqlite/disk.ts'
 import type { GroupCommit } from '../sqlite/group-commit.ts'
-import { hostClock } from '../sqlite/host-clock.ts'
+import { hostClock } from '../sqlite/sqlite-file.ts'
 
 export const BROADCASTS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS broadcasts (

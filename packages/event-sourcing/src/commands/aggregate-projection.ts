@@ -1,6 +1,5 @@
 import { FRESH_MS } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
-import type { DomainCommand } from '../log/decider.ts'
 import { type DomainEvent, type Fact, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'
 import { NO_STREAM } from '../log/event-store.ts'
 import { StreamQuarantined, type StreamState } from '../log/fold.ts'
@@ -11,6 +10,7 @@ import {
   type ProjectionTarget,
   writesOf,
 } from '../projections/projection.ts'
+import type { DomainCommand } from './decider.ts'
 import { StreamCache, type StreamCacheOptions } from './stream-cache.ts'
 
 /** How the documents of an aggregate are made, and the projector that keeps them. */

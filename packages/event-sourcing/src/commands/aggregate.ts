@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Change, Refusal } from '@gantry/contracts'
 import { beginContext, currentContext, inOwnContext, inSpan } from '@gantry/tracing'
-import type { CommandMetadata, Decider, DomainCommand } from '../log/decider.ts'
 import {
   type DomainEvent,
   type EventMetadata,
@@ -17,6 +16,7 @@ import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from '.
 import type { StreamState } from '../log/fold.ts'
 import { type SnapshotOptions, type Snapshots, snapshotsOf } from '../log/snapshots.ts'
 import { AggregateProjection, type Before, type View } from './aggregate-projection.ts'
+import type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
 import { StreamCache } from './stream-cache.ts'
 
 const TRIES_ON_CONFLICT = 20

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ProblemCode, Refusal } from '@gantry/contracts'
-import type { CommandMetadata } from '../log/decider.ts'
 import { type NewEvent, nameUuids, type RecordedEvent } from '../log/event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from '../log/event-store.ts'
 import { StreamQuarantined, type StreamState } from '../log/fold.ts'
+import type { CommandMetadata } from './decider.ts'
 
 /** The holder that reserves a name, and the revision of its stream after which it appends the event that takes the name. */
 interface Reservation {

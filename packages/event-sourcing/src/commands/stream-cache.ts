@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import type { Decider, DomainCommand } from '../log/decider.ts'
 import { type DomainEvent, type RecordedEvent, streamName } from '../log/event.ts'
 import { type EventStore, NO_STREAM } from '../log/event-store.ts'
 import { folding, type StreamState } from '../log/fold.ts'
 import type { Snapshots } from '../log/snapshots.ts'
+import type { Decider, DomainCommand } from './decider.ts'
 
 export interface StreamCacheOptions<State, Command extends DomainCommand, Event extends DomainEvent> {
   eventStore: EventStore

@@ -1,6 +1,13 @@
 import { Refusal } from '@gantry/contracts'
-import type { Decider, DomainCommand } from './decider.ts'
-import { type DomainEvent, type Position, type RecordedEvent, schemaName, upcast } from './event.ts'
+import {
+  type Actor,
+  type DomainEvent,
+  type EventSchemas,
+  type Position,
+  type RecordedEvent,
+  schemaName,
+  upcast,
+} from './event.ts'
 
 /** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
 export interface StreamState<State> {
@@ -32,20 +39,34 @@ export class StreamQuarantined extends Refusal {
 }
 
 /**
+ * How the events of a stream make its state.
+ * `evolve` never refuses and returns a new state. It depends on its arguments alone: `revision` is the number of the event
+ * in its stream, `actor` the user or the part of the service that caused the event. Only events of the types in `events`
+ * are passed to it, in their newest schema version.
+ */
+export interface Fold<State, Event extends DomainEvent> {
+  initial: State
+  events: EventSchemas<Event>
+  evolve(state: State, event: Event, revision: number, actor: Actor): State
+  /** Size of a state that can have many parts, from 1. The sum over the cached states is bounded. */
+  size?(state: State): number
+}
+
+/**
  * Folds stored events into a state. Events of unknown types and of newer schema versions leave the state unchanged.
  * @param unknownEvent called for each such event
  * @returns a function that @throws StreamQuarantined when an event cannot be upcast or folded
  */
-export function folding<State, Command extends DomainCommand, Event extends DomainEvent>(
-  decider: Decider<State, Command, Event>,
+export function folding<State, Event extends DomainEvent>(
+  fold: Fold<State, Event>,
   unknownEvent: (event: RecordedEvent) => void,
 ): (known: StreamState<State>, events: readonly RecordedEvent[]) => StreamState<State> {
   return (known, events) => {
     let { state, revision, position, unknown } = known
     for (const event of events) {
       try {
-        const known = upcast(decider.events, event)
-        if (known) state = decider.evolve(state, known, event.revision, event.metadata.actor)
+        const known = upcast(fold.events, event)
+        if (known) state = fold.evolve(state, known, event.revision, event.metadata.actor)
         else {
           unknownEvent(event)
           unknown = [...new Set([...(unknown ?? []), schemaName(event)])]

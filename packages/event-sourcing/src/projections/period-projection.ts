@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Document, FieldKind, Write } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
-import type { Decider, DomainCommand } from '../log/decider.ts'
 import { type DomainEvent, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'
 import { type EventStore, NO_STREAM } from '../log/event-store.ts'
-import { folding, StreamQuarantined, type StreamState } from '../log/fold.ts'
+import { type Fold, folding, StreamQuarantined, type StreamState } from '../log/fold.ts'
 import { PersistentMap } from '../log/persistent-map.ts'
 import { type Project, type Projected, type Projection, writesOf } from './projection.ts'
 
@@ -36,10 +35,10 @@ export const periodFields = {
 /** The validity of a period, for the declaration of a collection. */
 export const validity = { from: 'validFrom', to: 'validTo' }
 
-export interface PeriodProjectionOptions<State, Command extends DomainCommand, Event extends DomainEvent> {
+export interface PeriodProjectionOptions<State, Event extends DomainEvent> {
   eventStore: EventStore
   category: string
-  decider: Decider<State, Command, Event>
+  decider: Fold<State, Event>
   /**
    * The documents of a state, as for a read model, in collections whose documents are periods. Called for each event with
    * the state after that event; the fields of the period are added to the documents.
@@ -92,16 +91,14 @@ const KEPT_IN_REBUILD = { max: 200, maxSize: 50_000 }
  * Periods end at the first event that this release does not know: what they would show afterwards may be wrong, and the
  * stream is projected again once its events are known.
  */
-export class PeriodProjection<State, Command extends DomainCommand, Event extends DomainEvent>
-  implements Projection
-{
+export class PeriodProjection<State, Event extends DomainEvent> implements Projection {
   readonly category: string
-  readonly #options: PeriodProjectionOptions<State, Command, Event>
+  readonly #options: PeriodProjectionOptions<State, Event>
   readonly #fold: (state: StreamState<State>, events: readonly RecordedEvent[]) => StreamState<State>
   readonly #timelines: Timelines<State>
   readonly #rebuilding: Timelines<State>
 
-  constructor(options: PeriodProjectionOptions<State, Command, Event>) {
+  constructor(options: PeriodProjectionOptions<State, Event>) {
     this.category = options.category
     this.#options = options
     // The read models of the aggregate count and report unknown events.

@@ -1,5 +1,5 @@
 import { Refusal } from '@gantry/contracts'
-import type { Decider, DomainCommand } from '../log/decider.ts'
+import type { Decider, DomainCommand } from '../commands/decider.ts'
 
 /** A minimal aggregate, for tests of the code that runs aggregates. */
 export type CounterEvent = { type: 'Counted'; data: { by: number } } | { type: 'Closed'; data: object }

@@ -1,6 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import { expect } from 'vitest'
-import type { CommandMetadata, Decider, DomainCommand } from '../log/decider.ts'
+import type { CommandMetadata, Decider, DomainCommand } from '../commands/decider.ts'
 import type { DomainEvent } from '../log/event.ts'
 
 /** Metadata of the commands in stories, always the same. */

@@ -1,5 +1,5 @@
-import type { NewEvent, Position, RecordedEvent } from '../log/event.ts'
-import { recordedEvent, START } from '../log/event.ts'
+import type { ReadModels } from '@gantry/stores'
+import { type NewEvent, type Position, type RecordedEvent, recordedEvent, START } from '../log/event.ts'
 import {
   type Appended,
   AppendTooLarge,
@@ -13,6 +13,7 @@ import {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from '../log/event-store.ts'
+import type { ProjectionTarget } from '../projections/projection.ts'
 
 export interface InMemoryLog {
   /** Opens another connection to the log. */
@@ -191,3 +192,10 @@ const toEvent = ({ text }: Stored): RecordedEvent => recordedEvent(JSON.parse(te
 
 /** Padded to 16 digits, the width of Number.MAX_SAFE_INTEGER, so that the string order equals the numeric order. */
 const encode = (position: number): Position => (position === 0 ? START : String(position).padStart(16, '0'))
+
+/** The read models of an aggregate whose commands project all documents, because no projector runs. */
+export const withoutProjector = (readModels: Pick<ReadModels, 'write'>): ProjectionTarget => ({
+  readModels,
+  register() {},
+  contains: async () => false,
+})

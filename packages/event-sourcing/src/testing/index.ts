@@ -7,6 +7,5 @@ export {
   frozenStreams,
   testFrozenStreams,
 } from './frozen-streams.ts'
-export { type InMemoryLog, inMemoryLog } from './in-memory-event-store.ts'
+export { type InMemoryLog, inMemoryLog, withoutProjector } from './in-memory-event-store.ts'
 export { type RelayStores, relayContract } from './relay-contract.ts'
-export { withoutProjector } from './without-projector.ts'

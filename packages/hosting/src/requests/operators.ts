@@ -13,8 +13,7 @@ import Fastify from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { answering, internalRequests, peerAt } from './internal-requests.ts'
-import { referenceTime } from './reference-time.ts'
-import { replicas } from './replicas.ts'
+import { referenceTime, replicas } from './replicas.ts'
 
 /** The socket in a data folder at which the process that uses the folder answers operators. */
 const socketIn = (folder: string) => join(folder, 'operators.sock')

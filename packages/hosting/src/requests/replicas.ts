@@ -1,3 +1,4 @@
+import { Ready } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
 import { INTERNAL_PORT_HEADER, RELEASE_HEADER } from '@gantry/service-runtime'
@@ -150,4 +151,14 @@ async function health(url: string, signal: AbortSignal): Promise<Partial<State>>
   } catch {
     return signal.aborted ? {} : { ready: false }
   }
+}
+
+const CLOCK_TIMEOUT_MS = 1_000
+
+/** The time of one replica of a service, which uses the reference clock. @throws Error when the replica is not ready */
+export async function referenceTime(replicas: Replicas, basePath: string): Promise<Date> {
+  const response = await fetch(`${replicas.next()}${basePath}/health/ready`, {
+    signal: AbortSignal.timeout(CLOCK_TIMEOUT_MS),
+  })
+  return new Date(Ready.parse(await response.json()).time)
 }

@@ -1,6 +1,5 @@
 import { invalidField, Refusal } from '@gantry/contracts'
 import {
-  type DomainCommand,
   type DomainEvent,
   type Period,
   PeriodProjection,
@@ -27,8 +26,8 @@ export interface Moments<D extends Document> {
   at(time: string | undefined, id?: string): Promise<Moment<D>>
 }
 
-export interface TemporalOptions<State, Command extends DomainCommand, Event extends DomainEvent>
-  extends Omit<PeriodProjectionOptions<State, Command, Event>, 'eventStore'> {
+export interface TemporalOptions<State, Event extends DomainEvent>
+  extends Omit<PeriodProjectionOptions<State, Event>, 'eventStore'> {
   /** Name of the projector, e.g. catalog.periods. */
   name: string
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
@@ -62,9 +61,9 @@ export function requirePast(at: string, now: Date): void {
  * A temporal read model, with a projector of its own. While it is behind, e.g. at the first start after an upgrade, only
  * readers of earlier times are refused: the service does not wait for it.
  */
-export function temporal<State, Command extends DomainCommand, Event extends DomainEvent>(
+export function temporal<State, Event extends DomainEvent>(
   { process, ...dependencies }: Instrumented,
-  { name, collections, ...projection }: TemporalOptions<State, Command, Event>,
+  { name, collections, ...projection }: TemporalOptions<State, Event>,
 ): Temporal {
   const { eventStore, readModels, now: clock } = dependencies
   const projector = new Projector({ ...dependencies, ...process, name, collections, background: true })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ownMetadata } from '../service/own-metadata.ts'
+import { ownMetadata } from '../service/service.ts'
 import { type EncryptionKeys, parseEncryptionKeys, plainKey } from './encryption-keys.ts'
 import { retireEncryptionKeys, useEncryptionKeys } from './keys-in-use.ts'
 

@@ -1,5 +1,5 @@
 import type { Lag, Operation, Principal } from '@gantry/contracts'
-import type { EventStore, Log } from '@gantry/event-sourcing'
+import type { CommandMetadata, EventStore, Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/stores'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -64,4 +64,13 @@ export interface Service {
   release(): Promise<void>
   /** Stops all workers; the stores stay open. */
   stop(): Promise<void>
+}
+
+/** Metadata of a command that a service issues by itself. @param name the acting part of the service */
+export function ownMetadata(
+  { now, newId }: Pick<Dependencies, 'now' | 'newId'>,
+  name: string,
+): CommandMetadata {
+  const commandId = newId()
+  return { commandId, now: now().toISOString(), actor: { id: null, name }, requestId: commandId }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { misspelledSettings } from './setting-names.ts'
+import { misspelledSettings } from './settings.ts'
 
 const SETTINGS = [
   'HOST',

@@ -1,5 +1,4 @@
-export { freePort } from './free-port.ts'
-export { PROGRAM_ENVIRONMENT } from './program-environment.ts'
+export { freePort, PROGRAM_ENVIRONMENT } from './program.ts'
 export {
   administrator,
   type Host,

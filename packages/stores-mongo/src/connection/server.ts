@@ -1,3 +1,5 @@
+import type { Collection, Db, Document, IndexDescription } from 'mongodb'
+
 /** The fields of the answer to `buildInfo` that distinguish servers. */
 export interface BuildInfo {
   version: string
@@ -47,4 +49,17 @@ export function serverOf({ version, ferretdbVersion, ferretdb }: BuildInfo): Ser
       changesPerRequest: FEW,
     }
   return { name: `MongoDB ${version}`, usesIndexes: true, unwindsFields: true, changesPerRequest: PIECE }
+}
+
+/**
+ * Creates missing indexes. On a replica set it waits for a majority, as every other write does. MongoDB's default is to wait
+ * for all voting members, so it would not return while one of them is down. Other servers refuse a quorum.
+ */
+export async function makeIndexes<D extends Document>(
+  db: Db,
+  collection: Collection<D>,
+  indexes: IndexDescription[],
+): Promise<void> {
+  const { setName } = await db.command({ hello: 1 })
+  await collection.createIndexes(indexes, setName ? { commitQuorum: 'majority' } : {})
 }

@@ -1,7 +1,6 @@
 import type { CollectionDefinition, CollectionName } from '@gantry/stores'
 import type { Collection, Db, IndexDescription } from 'mongodb'
-import { makeIndexes } from '../connection/indexes.ts'
-import type { Server } from '../connection/server.ts'
+import { makeIndexes, type Server } from '../connection/server.ts'
 import type { StoredDocument } from './stored-document.ts'
 import { searchableOf } from './text.ts'
 

@@ -1,3 +1,1 @@
-export { inspectDatabase } from './database.ts'
-export { pausedCheckpoints } from './paused-checkpoints.ts'
-export { initiateReplicaSet } from './replica-set.ts'
+export { initiateReplicaSet, inspectDatabase, pausedCheckpoints } from './database.ts'

@@ -1,6 +1,7 @@
-import { type Principal, Refusal, SCOPES } from '@gantry/contracts'
+import { eraseUser, type Principal, Refusal, SCOPES } from '@gantry/contracts'
 import { type CommandMetadata, type Log, supervise, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
+import type { AddRoute } from '@gantry/service-runtime'
 import type { ReadModels, UserKeys } from '@gantry/stores'
 import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import { tokens } from '../token/token.projection.ts'
@@ -123,4 +124,19 @@ export function erasuresOf(options: ErasuresOptions): Erasures {
         }
       }),
   }
+}
+
+export interface ErasureRoutes {
+  erasures: Erasures
+  /** How long backups of the store of user keys are kept, in milliseconds. */
+  backupRetentionMs: number
+}
+
+export function erasureRoutes(route: AddRoute, { erasures, backupRetentionMs }: ErasureRoutes): void {
+  route(eraseUser, async ({ params, metadata, principal, ifMatch }) => {
+    const { user_id: id } = params
+    const { erasedAt, revision } = await erasures.erase(id, { metadata, by: principal, ifMatch })
+    const backupsErasedAt = new Date(Date.parse(erasedAt) + backupRetentionMs).toISOString()
+    return { status: 200, body: { id, erasedAt, backupsErasedAt }, revision }
+  })
 }

@@ -8,7 +8,7 @@ import {
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/stores'
 import { traceIdOf } from '@gantry/tracing'
-import { shownUrl } from '../webhook/url.ts'
+import { shownUrl } from '../webhook/webhook.ts'
 import {
   blocksLater,
   type DeliveryEvent,

@@ -1,6 +1,6 @@
-import { type CloudEvent, invalidField } from '@gantry/contracts'
+import { type CloudEvent, invalidField, publishEvent } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, streamName } from '@gantry/event-sourcing'
-import { type Instrumented, sendDirectly } from '@gantry/service-runtime'
+import { type AddRoute, type Instrumented, sendDirectly } from '@gantry/service-runtime'
 import { publicEvents } from '../public-events.ts'
 import {
   type PlatformEventCommand,
@@ -60,4 +60,12 @@ function checkTime({ time }: CloudEvent, now: string): void {
   const happened = Date.parse(time)
   if (happened >= 0 && happened <= Date.parse(now) + DAY_MS) return
   throw invalidField('time', 'must not be before 1970 nor more than 24 hours ahead')
+}
+
+export function platformEventRoutes(route: AddRoute, receive: Intake): void {
+  route(publishEvent, async ({ body, metadata }) => {
+    const { source, type } = body
+    const { id, receivedAt, duplicate } = await receive(body, metadata)
+    return { status: 202, body: { id, source, type, receivedAt, duplicate } }
+  })
 }

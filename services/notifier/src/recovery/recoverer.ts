@@ -14,7 +14,7 @@ import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveri
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { placeOf } from './bus-position.ts'
-import type { Recoveries } from './recoveries.ts'
+import type { Recoveries } from './recovery.projection.ts'
 import type { Running } from './recovery.ts'
 
 export interface RecovererOptions {

@@ -1,6 +1,8 @@
 import type { RecoveryRecord } from '@gantry/contracts'
-import type { Project } from '@gantry/event-sourcing'
+import { aggregate, type Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/stores'
+import { Repository, type RepositoryOptions } from '../repository.ts'
+import { type RecoveryCommand, type RecoveryRules, recoveryDecider } from './recovery.decide.ts'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 
 /** The document of a recovery, for the REST API and the recoverer. */
@@ -40,5 +42,18 @@ export function recordOf(state: Exclude<RecoveryState, { status: 'Absent' }>): R
     recovered,
     createdAt: requestedAt,
     finishedAt: 'finishedAt' in state ? state.finishedAt : null,
+  }
+}
+
+/** The recoveries with their documents. */
+export class Recoveries extends Repository<RecoveryState, RecoveryCommand, RecoveryEvent, RecoveryDocument> {
+  constructor(options: RepositoryOptions, rules: RecoveryRules) {
+    const { eventStore, readModels, projector, unknownEvent } = options
+    const view = { projector, project: projectRecovery }
+    super(
+      aggregate({ eventStore, unknownEvent, category: 'recovery', decider: recoveryDecider(rules), view }),
+      readModels.collection(recoveries),
+      options,
+    )
   }
 }

@@ -12,9 +12,8 @@ import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { endOf, sequenceBeforeEvents } from './bus-position.ts'
-import type { Recoveries } from './recoveries.ts'
 import type { RecoveryCommand } from './recovery.decide.ts'
-import { recordOf, recoveryRecord } from './recovery.projection.ts'
+import { type Recoveries, recordOf, recoveryRecord } from './recovery.projection.ts'
 import type { RecoveryState } from './recovery.ts'
 
 export interface RecoveryRoutes {

@@ -1,5 +1,4 @@
-import { withoutSecrets } from './url.ts'
-import { beginsToFail, type LiveWebhook, type WebhookEvent } from './webhook.ts'
+import { beginsToFail, type LiveWebhook, type WebhookEvent, withoutSecrets } from './webhook.ts'
 
 const DAY_MS = 86_400_000
 /** The owner is warned after each of these times without a successful delivery. */

@@ -15,7 +15,6 @@ import { type Cidr, refusedHost } from '../http/address.ts'
 import { neededFor, requireReadScopes } from '../read-scopes.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import { failed } from './failing.ts'
-import { withoutSecrets } from './url.ts'
 import {
   evolveWebhook,
   initialWebhook,
@@ -23,6 +22,7 @@ import {
   type WebhookEvent,
   type WebhookState,
   webhookEvents,
+  withoutSecrets,
 } from './webhook.ts'
 
 /** The caller of a webhook command: its role, and the scopes that its credential has. */

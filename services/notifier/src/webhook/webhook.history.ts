@@ -1,18 +1,22 @@
-import type { RecordedWebhook } from '@gantry/contracts'
+import { getWebhookHistory, type RecordedWebhook, Refusal } from '@gantry/contracts'
 import type { DocumentChange } from '@gantry/event-sourcing'
 import {
+  type AddRoute,
   type HistoryDocument,
+  hasHistory,
   historyDocument,
   historyFields,
+  historyPage,
   type Instrumented,
+  type NamesOf,
   type Temporal,
   temporal,
 } from '@gantry/service-runtime'
-import { defineCollection, type Write } from '@gantry/stores'
+import { type Collection, defineCollection, type Write } from '@gantry/stores'
 import type { Cidr } from '../http/address.ts'
-import { withoutSecrets } from './url.ts'
 import { webhookDecider } from './webhook.decide.ts'
 import { projectWebhookPeriods, type RevisedWebhook, webhookPeriods } from './webhook.projection.ts'
+import { withoutSecrets } from './webhook.ts'
 
 /** The changes of webhooks, without secrets. */
 export const webhookHistory = defineCollection<HistoryDocument>({
@@ -51,3 +55,19 @@ export const temporalWebhooks = (dependencies: Instrumented, allowed: readonly C
     changed: projectWebhookHistory,
     collections: [webhookPeriods, webhookHistory],
   })
+
+export interface HistoryRoutes {
+  history: Collection<HistoryDocument>
+  /** Waits until the history has all changes of a webhook that are in the log now. @throws Refusal unavailable */
+  upToDate(id: string): Promise<void>
+  namesOf: NamesOf
+}
+
+export function historyRoutes(route: AddRoute, { history, upToDate, namesOf }: HistoryRoutes): void {
+  route(getWebhookHistory, async ({ params, query, principal }) => {
+    await upToDate(params.webhook_id)
+    const webhook = ['inResource', params.webhook_id] as const
+    if (!(await hasHistory(history, webhook))) throw new Refusal('webhook-not-found')
+    return historyPage(history, webhook, query, { principal, namesOf })
+  })
+}

@@ -24,10 +24,9 @@ import { z } from 'zod'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Owners } from './owners.ts'
 import type { SigningKeys } from './signing.ts'
-import { shownUrl } from './url.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
 import { documentOf, type RevisedWebhook, type WebhookDocument } from './webhook.projection.ts'
-import type { WebhookState } from './webhook.ts'
+import { shownUrl, type WebhookState } from './webhook.ts'
 import type { Webhooks } from './webhooks.ts'
 
 const payloadOf = (type: EventType) =>

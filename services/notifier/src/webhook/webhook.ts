@@ -1,4 +1,4 @@
-import type { RecordedWebhook, WebhookFormat } from '@gantry/contracts'
+import { mayReadEvent, type Principal, type RecordedWebhook, type WebhookFormat } from '@gantry/contracts'
 import type { Actor, EventSchemas } from '@gantry/event-sourcing'
 
 interface Fields {
@@ -158,3 +158,16 @@ export const beginsToFail = (since: string): Failing => ({
   warnings: 0,
   warnedAt: null,
 })
+
+/** The URL of a webhook as a caller sees it: whole for a caller who may read all of these event types. */
+export const shownUrl = (
+  url: string,
+  { scopes }: Pick<Principal, 'scopes'>,
+  eventTypes: readonly string[],
+): string => (eventTypes.every(type => mayReadEvent(scopes, type)) ? url : withoutSecrets(url))
+
+/** The URL of a webhook without query and user, which may be secrets between sender and receiver. */
+export function withoutSecrets(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}

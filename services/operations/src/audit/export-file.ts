@@ -1,7 +1,6 @@
 import { exportFormats, type FormatName, parseError, parseTrailer, type Trailer } from '@gantry/audit'
-import { CommandFailed } from '../command.ts'
+import { CommandFailed, harmless } from '../command.ts'
 import { LineFile } from '../line-file.ts'
-import { harmless } from '../output.ts'
 
 /** A file with an export, which may be incomplete. */
 export interface ExportFile {

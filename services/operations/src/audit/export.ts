@@ -1,12 +1,9 @@
 import { parseArgs } from 'node:util'
 import { exportFormats, type FormatName, type Trailer } from '@gantry/audit'
-import { WrongUsage } from '../command.ts'
-import { type Interruption, interruption } from '../interruption.ts'
-import { fileOf, notice } from '../output.ts'
+import { fileOf, type Interruption, interruption, notice, WrongUsage } from '../command.ts'
 import { progressBar } from '../progress.ts'
-import { ConnectionLost } from '../remote/errors.ts'
 import { chunksOf, type Query, type Remote, remoteOf } from '../remote/remote.ts'
-import { FIRST_GIVE_UP_MS, Retries } from '../retries.ts'
+import { ConnectionLost, FIRST_GIVE_UP_MS, Retries } from '../retries.ts'
 import { type ExportFile, exportFile } from './export-file.ts'
 
 export const USAGE = `usage: npm run audit -- export FILE [OPTION]...

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { type AuditKey, type ChainHead, parseHead, refutes } from '@gantry/audit'
-import { CommandFailed } from '../command.ts'
-import { notice } from '../output.ts'
+import { CommandFailed, notice } from '../command.ts'
 import type { Progress } from '../progress.ts'
 
 const CHUNK = 1_048_576

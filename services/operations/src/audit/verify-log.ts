@@ -1,7 +1,7 @@
 import { type AuditKey, type ProvenPlace, type Verification, verifiedRecords, verifyLog } from '@gantry/audit'
 import { positionNumber } from '@gantry/event-sourcing'
+import { harmless, notice, print } from '../command.ts'
 import { type Installation, onStores } from '../installation.ts'
-import { harmless, notice, print } from '../output.ts'
 import { progressBar } from '../progress.ts'
 import { chunksOf, headIn } from './proof-files.ts'
 

@@ -8,8 +8,7 @@ import {
   type Verification,
   verifyExport,
 } from '@gantry/audit'
-import { CommandFailed, WrongUsage } from '../command.ts'
-import { fileOf, harmless, notice, print } from '../output.ts'
+import { CommandFailed, fileOf, harmless, notice, print, WrongUsage } from '../command.ts'
 import { progressBar } from '../progress.ts'
 import { chunksOf, headIn } from './proof-files.ts'
 import { verifyInstallation } from './verify-log.ts'

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { setTimeout } from 'node:timers/promises'
 import { folderBlobStore, makeFolder, sqliteEventStore, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
 import { processOn } from '@gantry/hosting'
-import { ImageLost, imageBytes } from '@gantry/media'
+import { ImageLost, imageBytes, referencedBytes } from '@gantry/media'
 import { type Peers, readSettings, Unanswered } from '@gantry/service-runtime'
 import {
   backingUp,
@@ -18,11 +18,8 @@ import {
   settingsSchema,
   startCopies,
 } from '@gantry/standalone'
-import { CommandFailed, parsed, WrongUsage } from '../command.ts'
-import { interruption } from '../interruption.ts'
-import { fileOf, notice, print } from '../output.ts'
+import { CommandFailed, fileOf, interruption, notice, parsed, print, WrongUsage } from '../command.ts'
 import { type Progress, progressBar } from '../progress.ts'
-import { contentOfLog } from './copy-of-log.ts'
 import { copyFile, digestOf, entriesOf, failureOf, requireDataFolder, syncFolder } from './files.ts'
 import { type BackupFile, MANIFEST, type Manifest, writeManifest } from './manifest.ts'
 
@@ -324,4 +321,22 @@ async function report(order: Order, { log, files, lostImages, userKeys }: Manife
     notice(
       `WARNING: left out the image ${sha256}: its bytes are lost or damaged, or were deleted during the backup`,
     )
+}
+
+export interface LogContent {
+  /** Position of the last event. */
+  position: string
+  events: number
+  /** SHA-256 of every existing image. */
+  images: Set<string>
+}
+
+/** Reads a copy of a log that no other process uses. */
+export async function contentOfLog(path: string): Promise<LogContent> {
+  const log = sqliteEventStore({ path })
+  try {
+    return { position: await log.head(), events: await log.count(), images: await referencedBytes(log) }
+  } finally {
+    await log.close()
+  }
 }

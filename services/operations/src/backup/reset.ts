@@ -6,9 +6,8 @@ import { dropMessages } from '@gantry/hosting/bus'
 import { dropReadModels } from '@gantry/hosting/stores'
 import { readSettings } from '@gantry/service-runtime'
 import type { Lease, Leases, ReadModels } from '@gantry/stores'
-import { CommandFailed, parsed, WrongUsage } from '../command.ts'
+import { CommandFailed, parsed, print, WrongUsage } from '../command.ts'
 import { onServices } from '../installation.ts'
-import { print } from '../output.ts'
 
 export const USAGE = `usage: gantry reset --yes   (with the settings of a service)
   drops read models, positions and messages, which the services make again from the log; never blobs or keys of users`

@@ -1,6 +1,5 @@
-import { CommandFailed, WrongUsage } from '../command.ts'
+import { CommandFailed, notice, print, WrongUsage } from '../command.ts'
 import { onServices } from '../installation.ts'
-import { notice, print } from '../output.ts'
 import { compareWithLog } from './comparison.ts'
 
 export const USAGE = 'usage: gantry restore-check   (with the settings of a service)'

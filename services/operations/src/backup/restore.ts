@@ -25,10 +25,9 @@ import {
   type Settings,
   settingsSchema,
 } from '@gantry/standalone'
-import { CommandFailed, parsed, WrongUsage } from '../command.ts'
-import { fileOf, notice, print } from '../output.ts'
+import { CommandFailed, fileOf, notice, parsed, print, WrongUsage } from '../command.ts'
 import { progressBar } from '../progress.ts'
-import { contentOfLog } from './copy-of-log.ts'
+import { contentOfLog } from './backup.ts'
 import { copyFile, entriesOf, failureOf, requireDataFolder, syncFolder } from './files.ts'
 import { type BackupFile, type Manifest, readManifest } from './manifest.ts'
 

@@ -1,5 +1,4 @@
-import { interruption } from '../interruption.ts'
-import { fileOf, notice } from '../output.ts'
+import { fileOf, interruption, notice } from '../command.ts'
 import { progressBar } from '../progress.ts'
 import { remoteOf } from '../remote/remote.ts'
 import { resumableFile } from '../resumable-file.ts'

@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { WrongUsage } from '../command.ts'
-import { interruption } from '../interruption.ts'
-import { fileOf, notice } from '../output.ts'
+import { fileOf, interruption, notice, WrongUsage } from '../command.ts'
 import { progressBar } from '../progress.ts'
 import { remoteOf } from '../remote/remote.ts'
 import { elapsedPart, eventOf, FILTER_USAGE, feedLines, readArguments } from './feed.ts'

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
-import { type Interruption, interruption } from '../interruption.ts'
-import { harmless, notice, print } from '../output.ts'
+import { harmless, type Interruption, interruption, notice, print } from '../command.ts'
 import { type Remote, remoteOf } from '../remote/remote.ts'
 import { FIRST_GIVE_UP_MS, Retries } from '../retries.ts'
 import { eventOf, type FeedEvent, FILTER_USAGE, feedLines, readArguments, type Selection } from './feed.ts'

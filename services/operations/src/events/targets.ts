@@ -5,9 +5,8 @@ import { retryAfterMs } from '@gantry/pacing'
 import { parseSecret, readSettings, SettingsRefused, signedHeaders } from '@gantry/service-runtime'
 import { z } from 'zod'
 import { CommandFailed } from '../command.ts'
-import { reasonOf } from '../remote/errors.ts'
 import { resumableFile } from '../resumable-file.ts'
-import { Retries, TemporaryFailure } from '../retries.ts'
+import { Retries, reasonOf, TemporaryFailure } from '../retries.ts'
 import { FEED_LINES, type FeedEvent, positionIn } from './feed.ts'
 
 /** Where a replay sends events. The name has no secrets. */

@@ -1,9 +1,7 @@
 import { type Reseal, type Resealed, requests } from '@gantry/contracts'
 import type { Peers } from '@gantry/service-runtime'
-import { CommandFailed, parsed } from '../command.ts'
-import { type Interruption, interruption } from '../interruption.ts'
+import { CommandFailed, type Interruption, interruption, notice, parsed } from '../command.ts'
 import { ask, operatorPeers } from '../operator-peers.ts'
-import { notice } from '../output.ts'
 
 export const USAGE = `usage: npm run reseal
 

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { EventStoreUnavailable, type ReadModelState } from '@gantry/event-sourcing'
 import { ReadModelsUnavailable } from '@gantry/stores'
-import { CommandFailed } from '../command.ts'
-import { print } from '../output.ts'
+import { CommandFailed, print } from '../command.ts'
 
 const POLL_MS = 200
 /** An error of a projector that has made no progress for this long ends the command. */

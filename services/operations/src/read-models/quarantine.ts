@@ -3,9 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { isRelay } from '@gantry/event-sourcing'
 import { type Held, type Quarantine, quarantine, quarantineOver } from '@gantry/standalone'
-import { CommandFailed, WrongUsage } from '../command.ts'
+import { CommandFailed, print, WrongUsage } from '../command.ts'
 import { onInstallation } from '../installation.ts'
-import { print } from '../output.ts'
 
 export const USAGE = `usage: npm run quarantine -- list [--json]
        npm run quarantine -- retry [STREAM]`

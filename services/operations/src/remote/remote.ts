@@ -1,8 +1,7 @@
 import { retryAfterMs } from '@gantry/pacing'
 import { readSettings } from '@gantry/service-runtime'
 import { z } from 'zod'
-import { TemporaryFailure } from '../retries.ts'
-import { ConnectionLost, Refused, reasonOf } from './errors.ts'
+import { ConnectionLost, Refused, reasonOf, TemporaryFailure } from '../retries.ts'
 
 /** Query parameters; an array repeats the parameter, undefined leaves it out. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>

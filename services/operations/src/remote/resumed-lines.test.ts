@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { ConnectionLost } from './errors.ts'
+import { ConnectionLost } from '../retries.ts'
 import { remoteOf } from './remote.ts'
 import { resumedLines } from './resumed-lines.ts'
 

@@ -1,5 +1,4 @@
-import { FIRST_GIVE_UP_MS, GIVE_UP_MS, Retries } from '../retries.ts'
-import { ConnectionLost } from './errors.ts'
+import { ConnectionLost, FIRST_GIVE_UP_MS, GIVE_UP_MS, Retries } from '../retries.ts'
 import { chunksOf } from './remote.ts'
 
 export interface ResumedLinesOptions {

@@ -1,5 +1,6 @@
-import type { Change } from '@gantry/contracts'
-import type { Actor, DomainEvent, EventSchemas } from './event.ts'
+import { type Change, Refusal } from '@gantry/contracts'
+import type { Actor, DomainEvent } from '../log/event.ts'
+import type { Fold } from '../log/fold.ts'
 
 /** The context of a command: the only source of time and identity for deciders. */
 export interface CommandMetadata {
@@ -27,17 +28,22 @@ export interface DomainCommand {
 /**
  * The rules of an aggregate.
  * `decide` is pure. It throws a Refusal when the command is not allowed, and returns no events when nothing changes.
- * `evolve` never refuses and returns a new state. It depends on its arguments alone: `revision` is the number of the event
- * in its stream, `actor` the user or the part of the service that caused the event. Only events of the types in `events`
- * are passed to it, in their newest schema version.
  */
-export interface Decider<State, Command extends DomainCommand, Event extends DomainEvent> {
-  initial: State
-  events: EventSchemas<Event>
+export interface Decider<State, Command extends DomainCommand, Event extends DomainEvent>
+  extends Fold<State, Event> {
   decide(state: State, command: Command): Event[]
-  evolve(state: State, event: Event, revision: number, actor: Actor): State
   /** The change that an event of a command made, for public events and the audit log; null for an internal event. */
   describe?(before: State, event: Event, after: State, command?: Command): Change | null
-  /** Size of a state that can have many parts, from 1. The sum over the cached states is bounded. */
-  size?(state: State): number
+}
+
+/** A command that applies only to the revisions of the record that its caller has seen. */
+export interface Conditional {
+  metadata: CommandMetadata
+  /** Revisions that the caller has seen; every revision is accepted when absent. */
+  ifMatch?: number[] | undefined
+}
+
+/** @throws Refusal precondition-failed when the record is at a revision that the caller has not seen */
+export function requireRevision({ ifMatch }: Pick<Conditional, 'ifMatch'>, revision: number): void {
+  if (ifMatch && !ifMatch.includes(revision)) throw new Refusal('precondition-failed')
 }
