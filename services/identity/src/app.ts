@@ -80,7 +80,6 @@ export function identityService(
   const user = userAggregate(inClearText, projector)
   const token = tokenAggregate(inClearText, projector)
   const logins = loginsAggregate(inClearText, projector)
-  const lastLogin = async (id: string) => (await logins.load(id)).state
   const keys = keysOf('login', inClearText, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
   const rotation = rotationOf('login', { keys, periodMs: ROTATION_MS, metadata, rotated, log })
@@ -105,12 +104,8 @@ export function identityService(
   const rotations = { login: rotation, audit: audit.rotation }
   const shown = { namesOf: namesFrom(views.users, user, log), personalOf: personalFields(ciphers) }
   const accesses = accessesOf(inClearText)
-  const exports = auditExports(inClearText, settings, {
-    ...shown,
-    pseudonyms: ciphers.pseudonyms,
-    accesses,
-    audit,
-  })
+  const exported = { ...shown, pseudonyms: ciphers.pseudonyms, accesses, audit }
+  const exports = auditExports(inClearText, settings, exported)
 
   const service = serviceFrom(asStored, {
     name: 'identity',
@@ -121,7 +116,7 @@ export function identityService(
       loginRoutes(route, { ...changing, user, accesses, logins, loginTokens: tokensOfLogins })
       sessionRoutes(route, { user, token })
       tokenRoutes(route, { changeToken, ...views })
-      userRoutes(route, { ...changing, lastLogin, now })
+      userRoutes(route, { ...changing, lastLogin: async id => (await logins.load(id)).state, now })
       erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
       auditRoutes(route, { readModels, recordsOf: auditRecords(shown), upToDate: audit.upToDate })
       proofRoutes(route, { readModels, audit, now })

@@ -10,6 +10,7 @@ import {
   retryDelivery,
   testWebhook,
 } from '@gantry/contracts'
+import type { CommandMetadata } from '@gantry/event-sourcing'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import type { Condition } from '@gantry/stores'
 import { requireReadScopes } from '../read-scopes.ts'
@@ -30,18 +31,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   route(testWebhook, async ({ params, metadata, principal, newId }) => {
     const target = await webhooks.existing(params.webhook_id)
     requireReadScopes(principal, target.eventTypes)
-    const { now: time, actor, requestId } = metadata
-    const data = { webhook: target.id, message: 'A test of this webhook' }
-    const event = {
-      id: newId(),
-      type: 'TEST',
-      source: 'notifier',
-      subject: target.id,
-      revision: 0,
-      time,
-      data,
-    }
-    const executed = await dispatcher.deliver(target, { ...event, actor, requestId }, { metadata })
+    const executed = await dispatcher.deliver(target, testEvent(target.id, newId(), metadata), { metadata })
     return {
       status: 202,
       body: await current(executed, principal, target.eventTypes),
@@ -108,6 +98,18 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     return record(documentOf(state), caller, eventTypes)
   }
 }
+
+const testEvent = (webhook: string, id: string, { now: time, actor, requestId }: CommandMetadata) => ({
+  id,
+  type: 'TEST',
+  source: 'notifier',
+  subject: webhook,
+  revision: 0,
+  time,
+  data: { webhook, message: 'A test of this webhook' },
+  actor,
+  requestId,
+})
 
 /**
  * The event types of the webhook of a delivery; undefined if the webhook is deleted.
