@@ -91,3 +91,10 @@ test('the check of sizes reports to npm run check', async () => {
   expect(output).toContain(`${APP} run: 81 lines, at most 80`)
   expect(code).toBe(1)
 })
+
+test('a folder has at most 20 source files, without tests', () => {
+  const files = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`packages/a/src/f${index}.ts`, '']))
+  expect(checkSizes(plant({ ...files(20), 'packages/a/src/a.test.ts': '' }))).toEqual([])
+  expect(checkSizes(plant(files(21)))).toEqual(['packages/a/src: 21 source files, at most 20'])
+})

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { TEST_FILES } from './import-rules.ts'
 import { sourceFiles } from './source-files.ts'
 
 const MOST_LINES = 80
 const MOST_FIELDS = 8
+const MOST_FILES = 20
 
 /** Names of parameters, and last words of names of types, that mark an option bag. */
 const BAG = /(options|dependencies|parts|settings)$/i
@@ -22,15 +23,16 @@ const isTest = (path: string) => TEST_FILES.some(pattern => new RegExp(pattern).
  * options, dependencies, parts or settings. It has at most 8 fields, including those of the types that it extends or
  * intersects. A pattern that destructures a parameter has at most 8 names. Types that zod infers do not count.
  *
+ * A folder of the product has at most 20 source files.
+ *
  * @param root folder of the project
  * @returns violations as lines for people
  */
 export function checkSizes(root: string): string[] {
-  const files = sourceFiles(root)
-    .filter(path => !isTest(path))
-    .map(path =>
-      ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true),
-    )
+  const paths = sourceFiles(root).filter(path => !isTest(path))
+  const files = paths.map(path =>
+    ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true),
+  )
   const typeNamed = typesByName(files)
   const found = files.flatMap(file => [
     ...functionsOf(file).flatMap(node => longFunction(file, node)),
@@ -39,7 +41,17 @@ export function checkSizes(root: string): string[] {
     ),
   ])
   // A type may be that of several parameters.
-  return [...new Set(found)]
+  return [...new Set(found), ...fullFolders(paths)]
+}
+
+function fullFolders(paths: readonly string[]): string[] {
+  const folders = Map.groupBy(
+    paths.filter(path => !path.startsWith('services/console/')),
+    path => dirname(path),
+  )
+  return [...folders]
+    .filter(([, { length }]) => length > MOST_FILES)
+    .map(([folder, { length }]) => `${folder}: ${length} source files, at most ${MOST_FILES}`)
 }
 
 function longFunction(file: ts.SourceFile, node: ts.SignatureDeclaration): string[] {
