@@ -93,7 +93,7 @@ export class Payloads {
 }
 
 /** The request body of an event in a format. Readers of webhooks do not see who caused the event. */
-export function bodyOf(event: PublicEvent, format: WebhookFormat, publicUrl: string | undefined): string {
+function bodyOf(event: PublicEvent, format: WebhookFormat, publicUrl: string | undefined): string {
   const { id, type, source, subject, time, data, version, revision } = event
   // Standard Webhooks, "Payload structure".
   if (format === 'STANDARD') return JSON.stringify({ id, type, timestamp: time, data })

@@ -1,5 +1,5 @@
 import type { Change } from '@gantry/contracts'
-import type { Aggregate, CommandMetadata, Decider } from '@gantry/event-sourcing'
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 
 type Shown<Type extends Change['resourceType']> = NonNullable<
   Extract<Change, { resourceType: Type }>['after']
@@ -21,8 +21,6 @@ export interface RecordAccess {
   metadata: CommandMetadata
   event: AccessEvent
 }
-
-export type AccessAggregate = Aggregate<AccessState, RecordAccess, AccessEvent>
 
 /** Records of a minute, so that an attacker cannot fill the log. */
 const MOST: Readonly<Record<AccessEvent['type'], number>> = {
