@@ -126,8 +126,7 @@ function thingsOf(eventStore: EventStore): Aggregate<ThingState, ThingCommand, T
   })
   const names = reservations({
     eventStore,
-    scope: 'thing',
-    holderCategory: 'thing',
+    category: 'thing',
     takenCode: 'api-name-taken',
     // A reservation may be fenced immediately: rivals wait least, and the most can go wrong.
     graceMs: 0,

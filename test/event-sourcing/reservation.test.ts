@@ -21,8 +21,7 @@ beforeEach(() => {
 const names = (graceMs = 60_000) =>
   reservations({
     eventStore,
-    scope: 'thing',
-    holderCategory: 'thing',
+    category: 'thing',
     takenCode: 'api-name-taken',
     graceMs,
     now: () => new Date(clock),

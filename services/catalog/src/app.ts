@@ -139,10 +139,8 @@ function apiAggregate(
   projector: Projector,
   snapshotEvery: number | undefined,
 ): Aggregate<ApiState, ApiCommand, ApiEvent> {
-  const { eventStore, now, unknownEvent } = dependencies
-  const api = aggregate<ApiState, ApiCommand, ApiEvent>({
-    eventStore,
-    unknownEvent,
+  const api = aggregate({
+    ...dependencies,
     category: 'api',
     decider: apiDecider,
     view: { projector, project: projectApi },
@@ -158,11 +156,9 @@ function apiAggregate(
     },
   })
   const names = reservations({
-    eventStore,
-    scope: 'api',
-    holderCategory: api.category,
+    ...dependencies,
+    category: api.category,
     takenCode: 'api-name-taken',
-    now,
     async holding(holder) {
       const { state, ...at } = await api.load(holder)
       return { name: state.status === 'Live' ? state.record.name : undefined, ...at }

@@ -30,8 +30,8 @@ import { resealing, retiring } from './reseal.ts'
 import { respondersOf } from './responders.ts'
 import { sessionRoutes } from './session/session.routes.ts'
 import type { IdentitySettings } from './settings.ts'
-import { keysOf, rotationOf } from './signingkey/key-ring.ts'
-import type { Rotated } from './signingkey/keys.ts'
+import { type Rotated, signingKeys } from './signingkey/keys.ts'
+import { keyRotation } from './signingkey/rotation.ts'
 import { publishKeys, signingKeyRoutes } from './signingkey/signingkey.routes.ts'
 import { tokenAggregate, tokens } from './token/token.projection.ts'
 import { tokenRoutes } from './token/token.routes.ts'
@@ -80,9 +80,10 @@ export function identityService(
   const user = userAggregate(inClearText, projector)
   const token = tokenAggregate(inClearText, projector)
   const logins = loginsAggregate(inClearText, projector)
-  const keys = keysOf('login', inClearText, metadata)
+  const keys = signingKeys('login', inClearText, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
-  const rotation = rotationOf('login', { keys, periodMs: ROTATION_MS, metadata, rotated, log })
+  const name = 'identity.signing-keys'
+  const rotation = keyRotation({ name, keys, periodMs: ROTATION_MS, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
   const tokensOfLogins = loginTokens({ keys, now, newId })
   const authenticate = authenticator({

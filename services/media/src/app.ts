@@ -11,7 +11,7 @@ import {
 } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
 import { imageBytes } from './image/image.bytes.ts'
-import { type ImageCommand, imageDecider } from './image/image.decide.ts'
+import { imageDecider } from './image/image.decide.ts'
 import { acceptForms } from './image/image.form.ts'
 import { images, projectImage } from './image/image.projection.ts'
 import { imageRoutes } from './image/image.routes.ts'
@@ -23,7 +23,7 @@ import { reactionsOf, reactsTo } from './reactions.ts'
 /** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
 export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
   const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, process } = dependencies
+  const { eventStore, readModels, process } = dependencies
   const bytes = imageBytes(given.blobs)
   const projector = new Projector({
     ...dependencies,
@@ -31,9 +31,8 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     name: 'media.projector',
     collections: [images],
   })
-  const image = aggregate<ImageState, ImageCommand, ImageEvent>({
-    eventStore,
-    unknownEvent,
+  const image = aggregate({
+    ...dependencies,
     category: 'image',
     decider: imageDecider,
     view: { projector, project: projectImage },

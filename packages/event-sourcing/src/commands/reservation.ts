@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ProblemCode, Refusal } from '@gantry/contracts'
-import { type NewEvent, nameUuids, type RecordedEvent } from '../log/event.ts'
+import { type NewEvent, nameUuids, type RecordedEvent, streamName } from '../log/event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from '../log/event-store.ts'
 import { StreamQuarantined, type StreamState } from '../log/fold.ts'
 import type { CommandMetadata } from './decider.ts'
@@ -16,10 +16,11 @@ interface Reservation {
 
 export interface ReservationOptions {
   eventStore: EventStore
-  /** The scope in which names are unique, e.g. `api`. Reservation streams are named `{scope}name-{hash}`. */
-  scope: string
-  /** Category of the streams that hold names. */
-  holderCategory: string
+  /**
+   * Category of the streams that hold names, e.g. `api`. Reservation streams are named `{category}name-{hash}`; none
+   * contains a name, because names of persons can be erased.
+   */
+  category: string
   /**
    * The name of a holder according to the log, undefined when it has none (absent, deleted), and the revision of its
    * stream. The read may be stale. Streams of holders are never removed. `unknown` comes from the holder's state: one
@@ -28,8 +29,6 @@ export interface ReservationOptions {
   holding(holder: string): Promise<{ name: string | undefined } & Omit<StreamState<unknown>, 'state'>>
   /** Code of the refusal when the name is taken. */
   takenCode: ProblemCode
-  /** Whether a reservation stores the name itself. Default: true. False for names of persons, which can be erased. */
-  storesName?: boolean
   /** A reservation that its holder has not confirmed after this long may be taken over, in milliseconds. */
   graceMs?: number
   now(): Date
@@ -56,10 +55,9 @@ const eventUuid = nameUuids('0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22')
  * fail, so that a slow writer cannot take the name as well.
  */
 export function reservations(options: ReservationOptions): Reservations {
-  const { eventStore, scope, holderCategory, holding, takenCode, storesName = true, now } = options
-  const graceMs = options.graceMs ?? 2_000
+  const { eventStore, category, holding, takenCode, now, graceMs = 2_000 } = options
 
-  const stream = (name: string) => `${scope}name-${createHash('sha256').update(name).digest('hex')}`
+  const stream = (name: string) => `${category}name-${createHash('sha256').update(name).digest('hex')}`
 
   const read = async (name: string): Promise<Reservation | undefined> => {
     const last = await eventStore.readLast(stream(name))
@@ -75,7 +73,7 @@ export function reservations(options: ReservationOptions): Reservations {
       metadata,
     )
     try {
-      await eventStore.append(`${holderCategory}-${reservation.holder}`, [event], reservation.holderRevision)
+      await eventStore.append(streamName(category, reservation.holder), [event], reservation.holderRevision)
       return true
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return false
@@ -119,7 +117,7 @@ export function reservations(options: ReservationOptions): Reservations {
       const event = newEvent(
         eventUuid(`claim/${name}/${holder}/${holderRevision}/${expected}`),
         'NameClaimed',
-        { ...(storesName && { name }), holder, holderRevision, claimedAt: now().toISOString() },
+        { holder, holderRevision, claimedAt: now().toISOString() },
         metadata,
       )
       try {

@@ -11,9 +11,8 @@ import {
 import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, Projector, type Worker } from '@gantry/event-sourcing'
 import { foreignEvents, type Instrumented, sealer } from '@gantry/service-runtime'
-import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
-import type { SigningKeys } from '../signingkey/keys.ts'
-import type { KeyRotation } from '../signingkey/rotation.ts'
+import { type SigningKeys, signingKeys } from '../signingkey/keys.ts'
+import { type KeyRotation, keyRotation } from '../signingkey/rotation.ts'
 import { auditKeys } from './proofs/keys.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
@@ -48,8 +47,15 @@ export function auditor(dependencies: Instrumented, metadata: (actor?: string) =
     collections: auditCollections,
     background: true,
   })
-  const ring = keysOf('audit', dependencies, metadata)
-  const rotation = rotationOf('audit', { keys: ring, periodMs: 0, metadata, rotated: async () => {}, log })
+  const ring = signingKeys('audit', dependencies, metadata)
+  const rotation = keyRotation({
+    name: 'identity.audit-keys',
+    keys: ring,
+    periodMs: 0,
+    metadata,
+    rotated: async () => {},
+    log,
+  })
   const keys = auditKeys(ring)
   const check = auditCheck({ eventStore, readModels, head, keys, now })
   const closing = {

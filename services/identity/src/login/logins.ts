@@ -1,12 +1,13 @@
 import { ADMINISTRATOR_ROLES, type Change, type ChangeAction, Refusal } from '@gantry/contracts'
 import {
   type Aggregate,
-  type AggregateOptions,
   aggregate,
   type CommandMetadata,
   type Decider,
+  type EventStore,
   type Project,
   type ProjectionTarget,
+  type RecordedEvent,
   type SnapshotSchema,
   type StreamState,
 } from '@gantry/event-sourcing'
@@ -131,15 +132,11 @@ const SNAPSHOT_EVERY = 100
 
 /** The logins of users by id of the user. Each user has one stream, beside that of the user, since logins are many. */
 export const loginsAggregate = (
-  {
-    eventStore,
-    unknownEvent,
-  }: Pick<AggregateOptions<LoginState, LogIn, LoginEvent>, 'eventStore' | 'unknownEvent'>,
+  dependencies: { eventStore: EventStore; unknownEvent(event: RecordedEvent): void },
   projector: ProjectionTarget,
 ): Logins =>
-  aggregate<LoginState, LogIn, LoginEvent>({
-    eventStore,
-    unknownEvent,
+  aggregate({
+    ...dependencies,
     category: 'logins',
     decider: loginDecider,
     view: { projector, project: projectLock },

@@ -13,19 +13,13 @@ import {
   requestRebuild,
 } from '@gantry/event-sourcing'
 import type { AddRoute, Instrumented } from '@gantry/service-runtime'
-import {
-  type RebuildRequestsCommand,
-  type RebuildRequestsEvent,
-  type RebuildRequestsState,
-  rebuildRequestsDecider,
-} from './readmodel.ts'
+import { rebuildRequestsDecider } from './readmodel.ts'
 
 /** The read models of all services, which share one store. Projectors find the requests there. */
 export function readModelRoutes(route: AddRoute, dependencies: Instrumented): void {
-  const { readModels, eventStore, unknownEvent } = dependencies
-  const requests = aggregate<RebuildRequestsState, RebuildRequestsCommand, RebuildRequestsEvent>({
-    eventStore,
-    unknownEvent,
+  const { readModels, eventStore } = dependencies
+  const requests = aggregate({
+    ...dependencies,
     category: 'readmodel',
     decider: rebuildRequestsDecider,
   })

@@ -1,15 +1,9 @@
 import type { KeyObject } from 'node:crypto'
-import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
-import type { EncryptionKeys } from '@gantry/service-runtime'
+import { aggregate, type CommandMetadata } from '@gantry/event-sourcing'
+import type { Instrumented } from '@gantry/service-runtime'
 import type { CryptoKey, JWK } from 'jose'
 import { ALGORITHM, type KeyMaterial, keyMaterial, publicJwk } from './key-material.ts'
-import {
-  currentKey,
-  type KeptKey,
-  type KeyRing,
-  type SigningKeyCommand,
-  type SigningKeyEvent,
-} from './signingkey.ts'
+import { auditKeyDecider, currentKey, type KeptKey, type KeyRing, signingKeyDecider } from './signingkey.ts'
 
 /** Time between the publication of a key and its first signature, since verifiers may cache the published keys. */
 const PUBLISHED_BEFORE_MS = 10 * 60_000
@@ -63,23 +57,21 @@ export interface Rotated {
   signsFrom: string
 }
 
-export interface SigningKeysOptions {
-  ring: Aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>
-  /** Separates the sealed keys of this ring from others. */
-  purpose: string
-  encryptionKeys: EncryptionKeys
-  now(): Date
-  /** Metadata of the command that creates the first key. */
-  metadata(): CommandMetadata
-}
+/** The rings, each with its stream and what separates its sealed keys from those of the other. */
+const RINGS = {
+  login: { category: 'signingkey', decider: signingKeyDecider, purpose: 'signing keys' },
+  audit: { category: 'auditkey', decider: auditKeyDecider, purpose: 'audit keys' },
+} as const
 
-export function signingKeys({
-  ring,
-  purpose,
-  encryptionKeys,
-  now,
-  metadata,
-}: SigningKeysOptions): SigningKeys {
+/** The keys of one ring. @param metadata that of the command that creates the first key */
+export function signingKeys(
+  name: keyof typeof RINGS,
+  dependencies: Pick<Instrumented, 'eventStore' | 'unknownEvent' | 'encryptionKeys' | 'now'>,
+  metadata: () => CommandMetadata,
+): SigningKeys {
+  const { category, decider, purpose } = RINGS[name]
+  const { encryptionKeys, now } = dependencies
+  const ring = aggregate({ ...dependencies, category, decider })
   const material = keyMaterial(encryptionKeys, purpose)
   const load = async () => (await ring.load(RING)).state
 

@@ -2,13 +2,7 @@ import type { AccessTokenRecord } from '@gantry/contracts'
 import { aggregate, type Project, type Projector } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-runtime'
 import { defineCollection } from '@gantry/stores'
-import {
-  type TokenAggregate,
-  type TokenCommand,
-  type TokenEvent,
-  type TokenState,
-  tokenDecider,
-} from './token.ts'
+import { type TokenAggregate, type TokenEvent, type TokenState, tokenDecider } from './token.ts'
 
 export interface TokenDocument extends AccessTokenRecord {
   userId: string
@@ -36,13 +30,9 @@ export const projectToken: Project<TokenState, TokenEvent> = (id, { state, revis
 
 export const tokenRecord = ({ userId, hash, ...record }: TokenDocument): AccessTokenRecord => record
 
-export const tokenAggregate = (
-  { eventStore, unknownEvent }: Instrumented,
-  projector: Projector,
-): TokenAggregate =>
-  aggregate<TokenState, TokenCommand, TokenEvent>({
-    eventStore,
-    unknownEvent,
+export const tokenAggregate = (dependencies: Instrumented, projector: Projector): TokenAggregate =>
+  aggregate({
+    ...dependencies,
     category: 'token',
     decider: tokenDecider,
     view: { projector, project: projectToken },

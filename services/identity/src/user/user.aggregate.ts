@@ -1,15 +1,9 @@
 import { aggregate, type Projector, type Reservations, reservations } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-runtime'
-import {
-  type AdministratorsCommand,
-  type AdministratorsEvent,
-  type AdministratorsState,
-  administrators,
-  administratorsDecider,
-} from './administrators.ts'
-import { type UserAggregate, type UserCommand, userDecider } from './user.decide.ts'
+import { administrators, administratorsDecider } from './administrators.ts'
+import { type UserAggregate, userDecider } from './user.decide.ts'
 import { projectUser, users } from './user.projection.ts'
-import { evolveUser, isGlobalAdministrator, type UserEvent, type UserState, usernameOf } from './user.ts'
+import { evolveUser, isGlobalAdministrator, type UserEvent, usernameOf } from './user.ts'
 
 /** Maximum number of other global administrators that are considered when one is removed. */
 const CANDIDATES = 100
@@ -24,10 +18,8 @@ const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>([
 
 /** Users with unique names, at least one of them a global administrator. */
 export function userAggregate(dependencies: Instrumented, projector: Projector): UserAggregate {
-  const { eventStore, unknownEvent } = dependencies
-  const user = aggregate<UserState, UserCommand, UserEvent>({
-    eventStore,
-    unknownEvent,
+  const user = aggregate({
+    ...dependencies,
     category: 'user',
     decider: userDecider,
     view: { projector, project: projectUser },
@@ -50,31 +42,21 @@ export function userAggregate(dependencies: Instrumented, projector: Projector):
 }
 
 /** @returns the function that reserves a username for a user */
-const usernames = (user: UserAggregate, { eventStore, now }: Instrumented): Reservations['reserve'] =>
+const usernames = (user: UserAggregate, dependencies: Instrumented): Reservations['reserve'] =>
   reservations({
-    eventStore,
-    scope: 'user',
-    holderCategory: user.category,
+    ...dependencies,
+    category: user.category,
     takenCode: 'username-taken',
-    storesName: false,
-    now,
     async holding(id) {
       const { state, ...at } = await user.load(id)
       return { name: usernameOf(state), ...at }
     },
   }).reserve
 
-const globalAdministratorsOf = (
-  user: UserAggregate,
-  { eventStore, unknownEvent, readModels, newId, process }: Instrumented,
-) =>
-  administrators({
-    removals: aggregate<AdministratorsState, AdministratorsCommand, AdministratorsEvent>({
-      eventStore,
-      unknownEvent,
-      category: 'administrators',
-      decider: administratorsDecider,
-    }),
+const globalAdministratorsOf = (user: UserAggregate, dependencies: Instrumented) => {
+  const { readModels, newId, process } = dependencies
+  return administrators({
+    removals: aggregate({ ...dependencies, category: 'administrators', decider: administratorsDecider }),
     async candidates() {
       const where = { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }
       const found = await readModels.collection(users).list({ where, limit: CANDIDATES })
@@ -86,3 +68,4 @@ const globalAdministratorsOf = (
     newId,
     log: process.log,
   })
+}

@@ -2,13 +2,7 @@ import { type CloudEvent, invalidField, publishEvent } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, streamName } from '@gantry/event-sourcing'
 import { type AddRoute, type Instrumented, sendDirectly } from '@gantry/service-runtime'
 import { publicEvents } from '../public-events.ts'
-import {
-  type PlatformEventCommand,
-  type PlatformEventEvent,
-  type PlatformEventState,
-  platformEventDecider,
-  platformEventId,
-} from './platform-event.ts'
+import { platformEventDecider, platformEventId } from './platform-event.ts'
 
 export type IntakeOptions = Pick<Instrumented, 'eventStore' | 'unknownEvent' | 'process'>
 
@@ -34,13 +28,9 @@ const OF_CATALOG = new Set(['PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED'])
  * Stores each event of the platform once. Sends those that filters of the catalog depend on to the catalog before it
  * returns.
  */
-export function intake({ eventStore, unknownEvent, process }: IntakeOptions): Intake {
-  const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
-    eventStore,
-    unknownEvent,
-    category: 'platformevent',
-    decider: platformEventDecider,
-  })
+export function intake(options: IntakeOptions): Intake {
+  const { eventStore, process } = options
+  const platformEvent = aggregate({ ...options, category: 'platformevent', decider: platformEventDecider })
   return async (event, metadata) => {
     checkTime(event, metadata.now)
     const id = platformEventId(event)
