@@ -25,7 +25,7 @@ import {
   reportEnd,
   switchTo,
 } from './rebuild.ts'
-import { lastRebuiltKey, RebuildRequests } from './rebuild-requests.ts'
+import { RebuildRequests } from './rebuild-requests.ts'
 import { forgetRemovals } from './removals.ts'
 import { retryHeld } from './retry-held.ts'
 
@@ -298,8 +298,7 @@ async function claimGenerations(
   lease: Lease,
 ): Promise<void> {
   const { checkpoints } = readModels
-  // Releases before the generations report the key with each rebuild, the first one included, and nowhere else.
-  const last = (await lastKeyOf(name, readModels)) ?? (await lastRebuiltKey(name, readModels))
+  const last = await lastKeyOf(name, readModels)
   const isNew = !(await group.exists()) && (await checkpoints.get(key)) === undefined
   const live = isNew && last !== undefined && last !== key ? (await readModels.time()).getTime() : undefined
   await group.change(lease, current =>

@@ -7,15 +7,6 @@ const doneOf = (projector: string) => `${projector}.rebuild.done`
 /** The request that a report names: the first of its words. */
 const requestOf = (report: string | undefined) => report?.split(' ')[0]
 
-/** The key of the projector of this name that last made its read models; undefined before that has happened. */
-export const lastRebuiltKey = async (
-  projector: string,
-  { checkpoints }: ReadModels,
-): Promise<string | undefined> => {
-  const report = await checkpoints.get(doneOf(projector))
-  return report?.slice(report.indexOf(' ') + 1)
-}
-
 /**
  * Requests a rebuild of the read models from the log. The projector carries it out in the process that runs it, while
  * readers continue. A request during a build is carried out by that build.
