@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,11 +36,9 @@ async function answering() {
 
 test('a process answers at a socket of its user alone, also after its predecessor was killed', async () => {
   await expect(ask()).rejects.toMatchObject({ mayBeDone: false, reason: 'ENOENT' })
-  const listen = `require('node:net').createServer().listen(${JSON.stringify(join(folder, 'operators.sock'))}, () => console.log())`
-  const killed = spawn(process.execPath, ['-e', listen], { stdio: ['ignore', 'pipe', 'inherit'] })
-  await once(killed.stdout, 'data')
-  killed.kill('SIGKILL')
-  await once(killed, 'exit')
+  const socket = JSON.stringify(join(folder, 'operators.sock'))
+  const listen = `require('node:net').createServer().listen(${socket}, () => process.kill(process.pid, 'SIGKILL'))`
+  expect(spawnSync(process.execPath, ['-e', listen]).signal).toBe('SIGKILL')
   await expect(ask()).rejects.toMatchObject({ mayBeDone: false, reason: 'ECONNREFUSED' })
 
   const stop = await answering()
