@@ -81,7 +81,14 @@ export {
   Unanswered,
 } from './service/peers.ts'
 export { processLog } from './service/process-log.ts'
-export { changed, publicMessage, resourceMessages, sendDirectly } from './service/public-events.ts'
+export {
+  changed,
+  contentOf,
+  publicMessage,
+  reactionTo,
+  resourceMessages,
+  sendDirectly,
+} from './service/public-events.ts'
 export {
   type Admit,
   type Dependencies,

@@ -70,7 +70,7 @@ export function catalogService(
   })
   const api = apiAggregate(dependencies, projector, snapshotEvery)
   const names = userNames(dependencies)
-  const react = reactionsOf({ ...dependencies, ...process, api })
+  const react = reactionsOf({ ...dependencies, api })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
     for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
       await sendDirectly(process.peers, 'media', message)

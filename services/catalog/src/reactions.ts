@@ -1,7 +1,6 @@
-import { DeploymentReport, PublicEvent, Refusal, subjects } from '@gantry/contracts'
-import type { CommandMetadata, Log } from '@gantry/event-sourcing'
+import { DeploymentReport, subjects } from '@gantry/contracts'
 import type { Message } from '@gantry/messaging'
-import { z } from 'zod'
+import { contentOf, type Dependencies, ownMetadata, reactionTo } from '@gantry/service-runtime'
 import type { ApiAggregate } from './api/api.decide.ts'
 
 /** The subject of each consumer. One subject per consumer lets the message server restrict each consumer to it. */
@@ -11,53 +10,30 @@ export const reactsTo = {
   'catalog-deployments': subjects.deploymentReported,
 }
 
-export interface ReactionOptions {
-  api: ApiAggregate
-  now(): Date
-  newId(): string
-  log: Log
-}
-
-/** @throws Refusal when the message does not match the schema, so that the reactor skips it instead of trying again */
-function read<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.infer<Schema> {
-  const parsed = schema.safeParse(data)
-  if (!parsed.success) throw new Refusal('invalid-request', { detail: z.prettifyError(parsed.error) })
-  return parsed.data
-}
+type ReactionOptions = Pick<Dependencies, 'now' | 'newId' | 'process'> & { api: ApiAggregate }
 
 /** Turns messages of other services into commands. A message that was handled before changes nothing. */
-export function reactionsOf({ api, now, newId, log }: ReactionOptions): (message: Message) => Promise<void> {
-  const at = () => now().toISOString()
-
+export function reactionsOf({
+  api,
+  process,
+  ...dependencies
+}: ReactionOptions): (message: Message) => Promise<void> {
   return async message => {
     if (message.subject === subjects.deploymentReported) {
-      const report = read(DeploymentReport, message)
-      const metadata: CommandMetadata = {
-        commandId: newId(),
-        now: at(),
-        actor: { id: null, name: 'deployment agent' },
-        requestId: message.id,
-        causationId: message.id,
-      }
+      const report = contentOf(DeploymentReport, message)
+      const own = ownMetadata(dependencies, 'deployment agent')
+      const metadata = { ...own, requestId: message.id, causationId: message.id }
       const { events } = await api.execute(report.api, { type: 'ReportDeployment', metadata, report })
       if (events.length === 0) {
         const { job, api, environment, outcome } = report
-        log.warn(
+        process.log.warn(
           { job, api, environment, outcome },
           'a deployment report changes nothing: its job is not running',
         )
       }
       return
     }
-    const event = read(PublicEvent, message)
-    const metadata: CommandMetadata = {
-      commandId: newId(),
-      now: at(),
-      actor: event.actor,
-      requestId: event.requestId,
-      causationId: event.id,
-      ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
-    }
+    const { event, metadata } = reactionTo(message, dependencies)
     switch (event.type) {
       case 'API_IMAGE_UPDATED':
         await api.execute(event.subject, { type: 'AttachImage', metadata, imageRevision: event.revision })

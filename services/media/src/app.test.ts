@@ -48,7 +48,7 @@ const open = async (options: HostOptions = {}) => {
   host = await hostService(
     (dependencies, folder) => {
       blobs = folderBlobStore({ path: join(folder, 'images') })
-      return mediaService({ ...dependencies, blobs }, {})
+      return mediaService({ ...dependencies, blobs })
     },
     { now: () => new Date(clock), ...options },
   )

@@ -21,7 +21,7 @@ import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 
 /** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
-export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
+export function mediaService(given: Dependencies & { blobs: BlobStore }): Service {
   const dependencies = instrumented(given)
   const { eventStore, readModels, process } = dependencies
   const bytes = imageBytes(given.blobs)
@@ -37,7 +37,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     decider: imageDecider,
     view: { projector, project: projectImage },
   })
-  const react = reactionsOf({ ...dependencies, image })
+  const react = reactionsOf(image, dependencies)
 
   const apiExists = async (api: string) => (await process.peers.ask(requests.apiExists, { api })).exists
 
@@ -64,7 +64,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     },
     publication: { streamPrefixes: ['image-'], publicEvents, subjects: [subjects.events('media', '*')] },
     reactors: [{ consumer: 'media', subjects: reactsTo, react }],
-    workers: [() => startSweeper({ ...dependencies, ...process, name: 'media.sweeper', bytes })],
+    workers: [() => startSweeper(bytes, dependencies)],
     responders: [
       responder(requests.react('media'), async message => {
         await react(message)

@@ -5,6 +5,5 @@ await runService({
   name: 'media',
   settings: mediaProcessSettings,
   environment: process.env,
-  make: (dependencies, settings) =>
-    mediaService({ ...dependencies, blobs: dependencies.blobs(settings) }, settings),
+  make: (dependencies, settings) => mediaService({ ...dependencies, blobs: dependencies.blobs(settings) }),
 })

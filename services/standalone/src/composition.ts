@@ -31,7 +31,7 @@ export function servicesOver(
   const services = [
     catalogService(dependencies, settings),
     identity,
-    mediaService({ ...dependencies, blobs }, settings),
+    mediaService({ ...dependencies, blobs }),
     notifierService(dependencies, settings),
   ]
   return { identity, services }

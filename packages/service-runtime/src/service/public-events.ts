@@ -1,15 +1,18 @@
 import {
   type Change,
   isPublicEventType,
-  type PublicEvent,
+  PublicEvent,
   type PublicEventData,
   type PublicEventType,
+  Refusal,
   requests,
   subjects,
 } from '@gantry/contracts'
-import { type Fact, streamId } from '@gantry/event-sourcing'
+import { type CommandMetadata, type Fact, streamId } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
+import { z } from 'zod'
 import type { Peers } from './peers.ts'
+import type { Dependencies } from './service.ts'
 
 /** The message that publishes an event to other services. */
 export function publicMessage<Type extends PublicEventType>(
@@ -53,6 +56,25 @@ export function resourceMessages(service: string, event: Fact): Message[] {
 /** The data of a public event: the resource after the change; for a deletion the resource before it. */
 export const changed = <Of extends Change>({ before, after }: Of) =>
   (after ?? before ?? {}) as NonNullable<Of['after']>
+
+/** The content of a message. @throws Refusal when it does not match the schema, so that the reactor skips the message */
+export function contentOf<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.infer<Schema> {
+  const parsed = schema.safeParse(data)
+  if (!parsed.success) throw new Refusal('invalid-request', { detail: z.prettifyError(parsed.error) })
+  return parsed.data
+}
+
+/** The event of a message, and the metadata of the command that reacts to it. @throws Refusal */
+export function reactionTo(
+  message: Message,
+  { now, newId }: Pick<Dependencies, 'now' | 'newId'>,
+): { event: PublicEvent; metadata: CommandMetadata } {
+  const event = contentOf(PublicEvent, message)
+  const { actor, requestId, id: causationId } = event
+  const { traceparent } = message.headers ?? {}
+  const metadata = { commandId: newId(), now: now().toISOString(), actor, requestId, causationId }
+  return { event, metadata: { ...metadata, ...(traceparent && { traceparent }) } }
+}
 
 /**
  * Sends an event to a service directly and waits until the service has handled it, so that the next read sees its effect.

@@ -43,14 +43,11 @@ const sweeping = (pausedAfter?: string) => {
   }
   const said: string[] = []
   const note = (_: object, message: string) => void said.push(message)
-  const sweeper = startSweeper({
-    name: NAME,
+  const sweeper = startSweeper(imageBytes(blobsIn(stored, reach)), {
     eventStore,
     readModels,
-    bytes: imageBytes(blobsIn(stored, reach)),
     now: () => new Date('2026-11-21T10:00:00.000Z'),
-    holder: 'paused',
-    log: { info: note, warn: note, error: note },
+    process: { holder: 'paused', log: { info: note, warn: note, error: note } },
   })
   onTestFinished(() => sweeper.stop())
   const keys = () => [...stored.keys()].toSorted()

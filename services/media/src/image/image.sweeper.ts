@@ -1,6 +1,5 @@
 import {
   type EventStore,
-  type Log,
   type RecordedEvent,
   START,
   supervise,
@@ -9,21 +8,16 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
-import type { ReadModels } from '@gantry/stores'
+import type { Dependencies, ServiceProcess } from '@gantry/service-runtime'
 import type { ImageBytes } from './image.bytes.ts'
 import { imageEvents } from './image.ts'
 
-export interface SweeperOptions {
-  /** Name of the checkpoint and the lease. */
-  name: string
-  eventStore: EventStore
-  readModels: ReadModels
-  bytes: ImageBytes
-  now(): Date
-  holder: string
-  log: Log
+type SweeperDependencies = Pick<Dependencies, 'eventStore' | 'readModels' | 'now'> & {
+  process: Pick<ServiceProcess, 'holder' | 'log'>
 }
 
+/** Name of the checkpoint and the lease. */
+const NAME = 'media.sweeper'
 /** Time between two sweeps. It must be far longer than an upload takes from storing its bytes to appending its event. */
 const SWEEP_INTERVAL_MS = 3_600_000
 const POLL_MS = 60_000
@@ -35,20 +29,23 @@ const LEASE_MS = 5_000
  * blob store does not support fencing tokens. So the lease is renewed before each deletion, and a holder that was paused
  * deletes nothing based on an outdated list.
  */
-export function startSweeper(options: SweeperOptions): Worker {
-  const { name, eventStore, readModels, bytes, now, holder, log } = options
+export function startSweeper(
+  bytes: Pick<ImageBytes, 'sweep'>,
+  { eventStore, readModels, now, process }: SweeperDependencies,
+): Worker {
+  const { holder, log } = process
   const { checkpoints, leases } = readModels
 
   const isDue = async () => {
-    const last = await checkpoints.get(name)
+    const last = await checkpoints.get(NAME)
     return last === undefined || now().getTime() - Date.parse(last) >= SWEEP_INTERVAL_MS
   }
 
-  return supervise(name, log, signal =>
-    underLease({ leases, name, holder, signal, ttlMs: LEASE_MS }, async (lease, leaseSignal) => {
-      const saveTime = () => checkpoints.save(name, now().toISOString(), lease)
+  return supervise(NAME, log, signal =>
+    underLease({ leases, name: NAME, holder, signal, ttlMs: LEASE_MS }, async (lease, leaseSignal) => {
+      const saveTime = () => checkpoints.save(NAME, now().toISOString(), lease)
       const holdsLease = async () =>
-        !leaseSignal.aborted && (await leases.acquire(name, holder, LEASE_MS))?.token === lease.token
+        !leaseSignal.aborted && (await leases.acquire(NAME, holder, LEASE_MS))?.token === lease.token
       while (!leaseSignal.aborted) {
         if (await isDue()) {
           // Saved before the sweep too, so that a sweep whose process died is not repeated too soon.
@@ -61,7 +58,7 @@ export function startSweeper(options: SweeperOptions): Worker {
           else {
             const { stream, revision, type } = unreadable
             const message = 'keeps all bytes: an event that cannot be read may name some'
-            log.warn({ worker: name, stream, revision, type }, message)
+            log.warn({ worker: NAME, stream, revision, type }, message)
           }
           await saveTime()
         }

@@ -31,7 +31,7 @@ const upload: ServiceUnderTest['requests'][string] = asked => {
 
 export const media: ServiceUnderTest = {
   name: 'media',
-  make: dependencies => mediaService(dependencies, {}),
+  make: dependencies => mediaService(dependencies),
   async prepare({ peers }) {
     peers.answer(requests.apiExists, async () => ({ exists: true }))
     peers.answer(requests.react('catalog'), async () => null)
