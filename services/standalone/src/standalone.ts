@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway, systemFrom, systemRoute } from '@gantry/gateway'
 import { answerOperators, type ProcessContext, type ProcessParts } from '@gantry/hosting'
-import { ownMetadata, type Service, useEncryptionKeys } from '@gantry/service-runtime'
+import { logErrorCounter, ownMetadata, type Service, useEncryptionKeys } from '@gantry/service-runtime'
 import { answerBackups } from './backing-up.ts'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -43,6 +43,7 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
   )
   const projectors = services.flatMap(service => service.projectors)
   const agent = startDeploymentAgent({ ...dependencies, ...dependencies.process })
+  logErrorCounter(dependencies.process.metrics).inc({ worker: agent.name }, 0)
   const stopRebuilds = answerRebuilds(peers, projectors, dependencies)
   const stopBackups = answerBackups(peers, composed.files, {
     usesKeyFile: settings.ENCRYPTION_KEY === undefined,
