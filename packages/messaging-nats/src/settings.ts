@@ -132,10 +132,7 @@ export function connectionOptions(options: NatsOptions, setting: string = SETTIN
 
 function authenticator({ file }: NatsCredentials): Pick<ConnectionOptions, 'authenticator'> {
   if (file === undefined) return {}
-  const bytes = new TextEncoder().encode(file.trim())
-  return {
-    authenticator: /^SU[A-Z2-7]{56}$/.test(file.trim())
-      ? nkeyAuthenticator(bytes)
-      : credsAuthenticator(bytes),
-  }
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const [seed] = /^SU[A-Z2-7]{56}$/.exec(file.trim()) ?? []
+  return { authenticator: seed ? nkeyAuthenticator(bytes(seed)) : credsAuthenticator(bytes(file)) }
 }

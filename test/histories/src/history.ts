@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   cancelRebuild,
+  NO_STREAM,
   pendingRebuild,
   type RecordedEvent,
   requestRebuild,
@@ -54,6 +55,13 @@ export interface History {
 }
 
 const BEGIN = Date.parse('2026-11-21T10:00:00.000Z')
+/** The identity of the log, which a service would make at random. */
+const LOG_IDENTITY = {
+  id: '3f0f2f0e-6c4b-4a7e-9d39-0c1b6a5d7e21',
+  type: 'LogIdentified',
+  data: {},
+  metadata: { actor: { id: null, name: 'log' }, requestId: 'log', at: '2026-11-21T10:00:00.000Z' },
+}
 /** Time without faults within which a service must come to rest. */
 const REST_MS = 120_000
 const REST_CALLS = 20_000
@@ -84,6 +92,7 @@ export async function play(service: ServiceUnderTest, history: History): Promise
   const world = new World(service, stores, history.snapshotEvery)
   const { trace } = world.calls
   try {
+    await stores.eventStore.append('log-identity', [LOG_IDENTITY], NO_STREAM)
     await service.prepare?.(stores)
     await world.open(history.replicas)
     for (const step of history.steps) await world.take(step)

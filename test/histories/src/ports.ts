@@ -74,6 +74,8 @@ const SHOWN = [
 ]
 
 function shown(argument: unknown): string {
+  // A sealed value contains a random nonce.
+  if (typeof argument === 'string' && /^\w+\.[\w-]{100,}$/.test(argument)) return 'sealed'
   if (Array.isArray(argument)) return argument.map(shown).join(', ')
   if (typeof argument !== 'object' || argument === null) return String(argument)
   const members = argument as Record<string, unknown>
