@@ -31,7 +31,7 @@ export async function cluster(): Promise<Figure[]> {
 }
 
 /** Starts a cluster on the data of a folder, and logs in. */
-export async function startIn(folder: string, replicas: number): Promise<RunningCluster> {
+async function startIn(folder: string, replicas: number): Promise<RunningCluster> {
   const settings = readClusterSettings({
     ...process.env,
     DATA_DIR: folder,

@@ -1,16 +1,12 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { admission } from './admission.ts'
 import { capacity } from './capacity.ts'
 import { cluster } from './cluster.ts'
 import { webConsole } from './console.ts'
 import { events } from './events.ts'
 import { exports } from './exports.ts'
-import { followers } from './followers.ts'
-import { history } from './history.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
-import { proofs } from './proofs.ts'
 import { reads } from './reads.ts'
 import { rebuild } from './rebuild.ts'
 import { type Figure, table } from './report.ts'
@@ -31,12 +27,8 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   cluster,
   webhooks,
   logins,
-  admission,
   rebuild,
-  followers,
   events,
-  history,
-  proofs,
   exports,
   capacity,
   console: webConsole,

@@ -22,8 +22,8 @@ export function sampleApi(index: number) {
 
 const AT_ONCE = 2_000
 /** The time of the first event. */
-export const FIRST_DAY = Date.UTC(2026, 0, 1)
-export const DAY_MS = 86_400_000
+const FIRST_DAY = Date.UTC(2026, 0, 1)
+const DAY_MS = 86_400_000
 const OWNER = '22222222-2222-4222-8222-222222222222'
 
 /**
