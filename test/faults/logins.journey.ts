@@ -28,18 +28,19 @@ test('logins from many addresses, known names or not, do not delay the login of 
         .on('error', reject)
         .end(JSON.stringify(body))
     })
-  let answered = 0
+  let checked = 0
   const flood = ADDRESSES.flatMap((address, index) =>
     Array.from({ length: LOGINS }, async (_, number) => {
       const username = index % 2 === 0 ? 'ada' : `nobody-${index}-${number}`
       const answer = await logIn(address, { username, password: 'wrong' })
-      answered++
+      if (answer.status === 401) checked++
       return answer
     }),
   )
   await Promise.race(flood)
   expect((await logIn('127.0.0.1', ada)).status).toBeOneOf([200, 401])
-  expect(answered).toBeLessThan((ADDRESSES.length * LOGINS) / 4)
+  // Logins that waited too long are refused meanwhile, without a check of their passwords.
+  expect(checked).toBeLessThan((ADDRESSES.length * LOGINS) / 4)
   for (const { status, retryAfter } of await Promise.all(flood)) {
     expect(status).toBeOneOf([401, 429])
     if (status === 429) expect(retryAfter).toBe('3')

@@ -82,8 +82,7 @@ export function identityService(
   const logins = loginsAggregate(inClearText, projector)
   const keys = signingKeys('login', inClearText, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
-  const name = 'identity.signing-keys'
-  const rotation = keyRotation({ name, keys, periodMs: ROTATION_MS, metadata, rotated, log })
+  const rotation = keyRotation({ ...ROTATION, keys, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
   const tokensOfLogins = loginTokens({ keys, now, newId })
   const authenticate = authenticator({
@@ -141,8 +140,8 @@ export function identityService(
   }
 }
 
-/** Age at which the key that signs login tokens is rotated. */
-const ROTATION_MS = 30 * 86_400_000
+/** The key that signs login tokens is rotated at this age. */
+const ROTATION = { name: 'identity.signing-keys', periodMs: 30 * 86_400_000 }
 const publication: Publication = {
   streamPrefixes: ['user-'],
   publicEvents: event => resourceMessages('identity', event),
