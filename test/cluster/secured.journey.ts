@@ -54,6 +54,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
   let messaging: string
   let tls: Certificates
   let cluster: Cluster
+  let encryptionKey: string
   let gateways: string[]
   let receiver: Server
   const deliveries: { type: string }[] = []
@@ -66,6 +67,11 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
   })
   /** URL of a gateway by its number, from 1. */
   const gateway = (number: number) => gateways[number - 1] ?? ''
+
+  const urlsOf = (service: string) =>
+    cluster.processes
+      .filter(({ name }) => name.startsWith(service))
+      .map(({ port }) => `http://127.0.0.1:${port}`)
 
   beforeAll(async () => {
     if (!certificates || !found.found) return
@@ -107,9 +113,8 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       ownEnvironment: name => asUser(userOf(name)),
       say: () => {},
     })
-    gateways = cluster.processes
-      .filter(({ name }) => name.startsWith('gateway'))
-      .map(({ port }) => `http://127.0.0.1:${port}`)
+    encryptionKey = settings.encryptionKey
+    gateways = urlsOf('gateway')
   }, 300_000)
 
   afterAll(async () => {
@@ -407,7 +412,13 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       const rotate = async (...args: string[]) => {
         const child = endsWithParent(
           spawn(process.execPath, [join(ROOT, 'services/operations/src/main.ts'), 'rotate-keys', ...args], {
-            env: { ...process.env, ...asUser('operator') },
+            env: {
+              ...process.env,
+              MESSAGING_URL: messaging,
+              ENCRYPTION_KEY: encryptionKey,
+              IDENTITY_URL: urlsOf('identity').join(','),
+              NOTIFIER_URL: urlsOf('notifier').join(','),
+            },
           }),
         )
         let output = ''

@@ -134,7 +134,7 @@ export type StoreSettings = z.infer<typeof storeSettings>
 /** The URLs of the services, for the processes that send them requests. */
 export const urlsOfServices = z.object({
   CATALOG_URL: origins.describe(
-    'URLs of catalog, for the gateway and media: see [how replicas are found](#how-replicas-are-found).',
+    'URLs of catalog, for the gateway, media and notifier: see [how replicas are found](#how-replicas-are-found).',
   ),
   IDENTITY_URL: origins.describe('URLs of identity, for the gateway, catalog, notifier and operators.'),
   MEDIA_URL: origins.describe('URLs of media, for the gateway and catalog.'),

@@ -56,5 +56,5 @@ export type NotifierSettings = z.infer<typeof notifierSettings>
 
 /** Its settings as a process of its own. */
 export const notifierProcessSettings = notifierSettings.extend(
-  urlsOfServices.pick({ IDENTITY_URL: true }).shape,
+  urlsOfServices.pick({ CATALOG_URL: true, IDENTITY_URL: true }).shape,
 )
