@@ -3,13 +3,16 @@ import { type Fact, type RecordedEvent, streamCategory } from '@gantry/event-sou
 import { defineCollection } from '@gantry/stores'
 import { type LogPoint, nextHash, sha256 } from './chain.ts'
 
+/** Categories of streams that are removed: handled messages, and bodies that no delivery needs any more. */
+const REMOVED: ReadonlySet<string> = new Set(['heldmessages', 'payload'])
+
 /**
- * Whether the chain covers an event: every event of the services that can be read, except those that are removed. Retention
- * removes deliveries without an audited change, and held messages are removed once they are handled.
+ * Whether the chain covers an event: every event of the services that can be read, except those that are removed. Of
+ * deliveries, retention removes those without an audited change.
  */
 export function isCovered({ stream, metadata, malformed }: RecordedEvent): boolean {
   const category = streamCategory(stream)
-  if (malformed !== undefined || !STREAM_CATEGORIES.has(category) || category === 'heldmessages') return false
+  if (malformed !== undefined || !STREAM_CATEGORIES.has(category) || REMOVED.has(category)) return false
   return category !== 'delivery' || metadata.change !== undefined
 }
 

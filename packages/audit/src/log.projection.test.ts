@@ -128,8 +128,8 @@ test('an event without a change has no document and no number, but its content i
   }
 })
 
-test('the chain leaves out what retention removes: deliveries without a change, and held messages', () => {
-  const removed = ['delivery-1', 'heldmessages-c'].map(stream => ({
+test('the chain leaves out what retention removes: deliveries without a change, bodies and held messages', () => {
+  const removed = ['delivery-1', 'heldmessages-c', 'payload-e'].map(stream => ({
     ...event(2, { change: undefined as never }),
     stream,
   }))
