@@ -68,8 +68,8 @@ export const processSettings = serverSettings.extend({
     .refine(ms => ms <= 3_600_000, { error: 'must be at most 1h' })
     .prefault('2s')
     .describe(
-      'How long a process that was sent SIGTERM still answers requests while it reports that it is not ready, so that ' +
-        'load balancers stop routing first, at most 1h.',
+      'How long a process still answers requests after SIGTERM while it is not ready, so that load balancers stop routing ' +
+        'first; at most 1h.',
     ),
 })
 export type ProcessSettings = z.infer<typeof processSettings>
@@ -79,9 +79,8 @@ export const principalKeySetting = key()
   .optional()
   .meta({
     description:
-      'Key of 32 bytes in base64 or hexadecimal, the same in all processes. With it the gateway signs the caller and the ' +
-      'operation of each request that it forwards. A gateway that has this key needs no `ENCRYPTION_KEY`, and should have ' +
-      'none.',
+      'Key of 32 bytes in base64 or hexadecimal, the same in all processes, with which the gateway signs forwarded ' +
+      'requests. A gateway that has this key needs no `ENCRYPTION_KEY`, and should have none.',
     shown: 'derived from the first key of `ENCRYPTION_KEY`',
   })
 
@@ -133,21 +132,17 @@ export type StoreSettings = z.infer<typeof storeSettings>
 
 /** The URLs of the services, for the processes that send them requests. */
 export const urlsOfServices = z.object({
-  CATALOG_URL: origins.describe(
-    'URLs of catalog, for the gateway, media and notifier: see [how replicas are found](#how-replicas-are-found).',
-  ),
-  IDENTITY_URL: origins.describe('URLs of identity, for the gateway, catalog, notifier and operators.'),
-  MEDIA_URL: origins.describe('URLs of media, for the gateway and catalog.'),
-  NOTIFIER_URL: origins.describe('URLs of notifier, for the gateway and operators.'),
+  CATALOG_URL: origins.describe('URLs of catalog: see [how replicas are found](#how-replicas-are-found).'),
+  IDENTITY_URL: origins.describe('URLs of identity.'),
+  MEDIA_URL: origins.describe('URLs of media.'),
+  NOTIFIER_URL: origins.describe('URLs of notifier.'),
 })
 
 /** Settings of the port inside. */
 const internalPort = z.object({
   INTERNAL_PORT: port
     .prefault('8081')
-    .describe(
-      'Port for `/metrics` and for requests of other services, of the gateway and of operators; must differ from `PORT`.',
-    ),
+    .describe('Port for `/metrics` and for requests of other processes; must differ from `PORT`.'),
 })
 
 /** The settings that all services have in common. */

@@ -44,8 +44,7 @@ export const tracingSettings = z.object({
     .refine(isCollector, { error: 'must be a URL without credentials, such as http://collector:4318' })
     .optional()
     .describe(
-      'URL of a collector of OpenTelemetry, such as `http://collector:4318`, which gets the [traces](#traces) at its path ' +
-        '`v1/traces`. Without it, nothing is recorded.',
+      'URL of a collector for [traces](#traces), such as `http://collector:4318`. Without it, nothing is recorded.',
     ),
   OTEL_EXPORTER_OTLP_HEADERS: pairs
     .refine(headers => Object.entries(headers).every(isHeader), {

@@ -16,8 +16,7 @@ export const catalogSettings = z.object({
   MAX_VERSIONS_PER_API: whole(0, 1_000_000)
     .prefault('0')
     .describe(
-      'Maximum versions of an API; 0 for no limit. A further version is refused with 409 `too-many-versions`. The same in ' +
-        'every replica.',
+      'Maximum versions of an API; 0 for no limit. A further one is refused with 409 `too-many-versions`.',
     ),
 })
 export type CatalogSettings = z.infer<typeof catalogSettings>

@@ -35,8 +35,8 @@ export const gatewaySettings = z.object({
   RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000)
     .prefault('0')
     .describe(
-      'Maximum requests of one principal, or of one address without a principal, per minute in all gateways together; 0 for ' +
-        'no limit.',
+      'Maximum requests of one caller, or of one address without credentials, per minute in all gateways together; 0 for no ' +
+        'limit.',
     ),
   LOGIN_LIMIT_PER_MINUTE: whole(0, 10_000_000)
     .prefault('20')
@@ -61,13 +61,13 @@ export const gatewaySettings = z.object({
   MAX_CONNECTIONS: whole(0, 10_000_000)
     .prefault('10000')
     .describe(
-      'Maximum open connections in total, of which one address that is not in `TRUST_PROXY` has at most half; 0 for no limit.',
+      'Maximum open connections, half of them for one address that is not in `TRUST_PROXY`; 0 for no limit.',
     ),
   PUBLIC_URL: publicUrl
     .optional()
     .describe(
-      'Address of the service for its clients, with its path, e.g. https://gantry.example.com/manage; the same in gateway and ' +
-        'notifier. CloudEvents link to their schemas there; without it they have no `dataschema`.',
+      'Address of the service for its clients, e.g. https://gantry.example.com/manage; the same in gateway and notifier. ' +
+        'Without it CloudEvents have no `dataschema`.',
     ),
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>

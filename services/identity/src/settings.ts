@@ -72,8 +72,8 @@ export const identitySettings = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
     .describe(
-      'URL of the keys (JWKS) of tokens of the platform, to accept these tokens. Keys are for Ed25519, ECDSA with P-256, P-384 ' +
-        'or P-521, or RSA with at least 2048 bits; a token of any other key is answered 401, and the log names the key.',
+      'URL of the keys (JWKS) of tokens of the platform, to accept these tokens: for Ed25519, ECDSA with P-256, P-384 or ' +
+        'P-521, or RSA with at least 2048 bits.',
     ),
   PLATFORM_JWT_PUBLIC_KEY: publicKey.optional().describe('Instead of the URL: the key, as PEM or JWK.'),
   PLATFORM_JWT_ISSUER: z.string().optional().describe('Expected claim `iss` of these tokens.'),

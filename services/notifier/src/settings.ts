@@ -10,9 +10,7 @@ export const notifierSettings = z.object({
   WEBHOOK_TIMEOUT: duration
     .refine(ms => ms >= 10 && ms <= 300_000, { error: 'must be from 10ms to 5m' })
     .prefault('15s')
-    .describe(
-      'Maximum duration of an attempt: name lookup, connection, TLS, and the response with its body, from 10ms to 5m.',
-    ),
+    .describe('Maximum duration of an attempt, from 10ms to 5m.'),
   WEBHOOK_RETRY_SCHEDULE: durations
     .refine(list => list.length <= 100, { error: 'must have at most 100 pauses' })
     .refine(list => list.every(ms => ms <= 30 * DAY_MS), { error: 'must have no pause over 30d' })
@@ -29,8 +27,8 @@ export const notifierSettings = z.object({
     .refine(ms => ms >= 60_000 && ms <= 3_650 * DAY_MS, { error: 'must be from 1m to 3650d' })
     .prefault('30d')
     .describe(
-      'How long finished deliveries are kept before they are erased, and the maximum age of an event that is delivered; choose ' +
-        'it longer than the notifier is ever down.',
+      'How long finished deliveries are kept, and the maximum age of an event that is delivered; choose it longer than the ' +
+        'notifier is ever down.',
     ),
   PUBLIC_URL: publicUrl.optional().describe('As in the gateway, for webhooks that receive CloudEvents.'),
   MESSAGE_RETENTION: duration
@@ -38,10 +36,8 @@ export const notifierSettings = z.object({
     .optional()
     .meta({
       description:
-        'How long messages are kept, and how far `GET /events` goes back. If it is shorter than `WEBHOOK_RETENTION`, the notifier ' +
-        'reports this and exits with 1. The setting becomes the `max-age` of the stream on NATS, which stays when the setting ' +
-        'is removed. While the stream has a `max-age` shorter than `WEBHOOK_RETENTION`, the notifier is not ready, and its log ' +
-        'says so.',
+        'How long messages are kept, and how far `GET /events` goes back; not shorter than `WEBHOOK_RETENTION`. The setting ' +
+        'becomes the `max-age` of the stream on NATS, which stays when the setting is removed.',
       shown: 'none: for ever',
     }),
   /** Part of it is for running attempts: see `delivering`. */
