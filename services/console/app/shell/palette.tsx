@@ -1,6 +1,6 @@
 import { Modal, Stack, TextInput } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
-import { type KeyboardEvent, useId, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { adviceOn, asProblem } from '../http/problem.ts'
 import type { Session } from '../http/session.ts'
 import { type Command, useCommands, useRecords } from './commands.ts'
@@ -50,16 +50,23 @@ export function Palette({ current, opened, returnTo, onClose }: PaletteProps) {
 function Search({ current, onRun }: { current: Session; onRun: (command: Command) => void }) {
   const [text, setText] = useState('')
   const [active, setActive] = useState(0)
+  const [entered, setEntered] = useState(false)
   const list = useId()
   const commands = useCommands(current, text)
   const { found, reading, error } = useRecords(current, text)
   const entries = [...commands, ...found]
   const selected = Math.min(active, entries.length - 1)
+  const chosen = entries[selected]
+  // Records of an earlier text stay in the list until the search has ended. Enter waits for that, so that it opens none of them.
+  const settled = !reading || commands[selected] !== undefined
+  useEffect(() => {
+    if (entered && settled) setEntered(false)
+    if (entered && settled && chosen) onRun(chosen)
+  }, [entered, settled, chosen, onRun])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
     if (event.nativeEvent.isComposing) return
-    const chosen = entries[selected]
-    if (event.key === 'Enter' && chosen) onRun(chosen)
+    if (event.key === 'Enter') setEntered(true)
     else if (step && entries.length > 0) setActive((selected + step + entries.length) % entries.length)
     else return
     event.preventDefault()
@@ -84,6 +91,7 @@ function Search({ current, onRun }: { current: Session; onRun: (command: Command
         onChange={event => {
           setText(event.currentTarget.value)
           setActive(0)
+          setEntered(false)
         }}
         onKeyDown={onKeyDown}
       />
