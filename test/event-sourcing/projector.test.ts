@@ -3,7 +3,7 @@ import {
   type ProjectionTarget,
   Projector,
   type ProjectorOptions,
-  projectorKey,
+  projectorId,
 } from '@gantry/event-sourcing'
 import {
   type CounterCommand,
@@ -26,7 +26,7 @@ import {
   useStores,
 } from './support.ts'
 
-const KEY = projectorKey({ name: 'test.projector', collections: [counters] })
+const ID = projectorId({ name: 'test.projector', collections: [counters] })
 const stores = useStores()
 
 /** Counters whose commands project their events, or without a projector leave this to another one. */
@@ -127,7 +127,7 @@ describe('the projector', () => {
     const started = projector()
     await ready(started)
     await stores.readModels.drop(counters)
-    await stores.readModels.checkpoints.clear(KEY)
+    await stores.readModels.checkpoints.clear(ID)
     await eventually(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]))
   })
 
@@ -145,7 +145,7 @@ describe('the projector', () => {
     const { promise, resolve: open } = Promise.withResolvers<void>()
     gate = promise
     await stores.readModels.drop(counters)
-    for (const name of [KEY, `${KEY}.rebuild.done`]) await stores.readModels.checkpoints.clear(name)
+    await stores.readModels.checkpoints.clear(ID)
     await eventually(() => expect(started.caughtUp).toBe(false))
     open()
     await ready(started)

@@ -10,7 +10,7 @@ import {
   type NewEvent,
   Projector,
   type ProjectorOptions,
-  projectorKey,
+  projectorId,
   type RecordedEvent,
   requestRetry,
 } from '@gantry/event-sourcing'
@@ -39,7 +39,7 @@ import {
 } from './support.ts'
 
 const NAME = 'test.projector'
-const KEY = projectorKey({ name: NAME, collections: [items] })
+const ID = projectorId({ name: NAME, collections: [items] })
 const errors: { details: Record<string, unknown>; message: string }[] = []
 const log: Log = {
   info() {},
@@ -404,5 +404,5 @@ describe('an upcaster', () => {
 test('the checkpoint passes a quarantined stream, so that a restart does not begin before it', async () => {
   await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
   await reachedHead(release({ broken: 'bad' }).start())
-  expect(await stores.readModels.checkpoints.get(KEY)).toBe(await stores.eventStore.head())
+  expect(await stores.readModels.checkpoints.get(ID)).toBe(await stores.eventStore.head())
 })

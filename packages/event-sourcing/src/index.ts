@@ -64,10 +64,10 @@ export type {
   Projection,
   ProjectionTarget,
 } from './projections/projection.ts'
-export { Projector, type ProjectorOptions, projectorKey } from './projector/projector.ts'
+export { Projector, type ProjectorOptions, projectorId } from './projector/projector.ts'
 export { listReadModels } from './projector/read-model-record.ts'
-export { type ReadModelState, readModelStates } from './projector/read-model-states.ts'
-export { cancelRebuild, joinRebuild, pendingRebuild, requestRebuild } from './projector/rebuild-requests.ts'
+export { readModelStates } from './projector/read-model-states.ts'
+export { cancelRebuild, pendingRebuild, requestRebuild } from './projector/rebuild-requests.ts'
 export { HeldMessages } from './publishing/held-messages.ts'
 export { handledThrough, type Reaction, type ReactorOptions, startReactor } from './publishing/reactor.ts'
 export {

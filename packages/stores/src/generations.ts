@@ -19,6 +19,17 @@ const CLOCKS_MS = 100
 
 const FIRST: Generations = { live: 0, written: [0], dropped: [] }
 
+const checkpointOf = (group: string) => `${group}.generations`
+
+/** The generations of a group, which this process need not use; undefined before they are saved for the first time. */
+export async function storedGenerations(
+  group: string,
+  { checkpoints }: Pick<ReadModelStore, 'checkpoints'>,
+): Promise<Generations | undefined> {
+  const text = await checkpoints.get(checkpointOf(group))
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
 /**
  * Read models whose groups of collections have generations. A collection without a generation in its definition is that
  * of the live generation for reads, and of every generation that is written for writes.
@@ -95,7 +106,7 @@ class Group implements CollectionGroup {
     this.unusedMs = isShared ? this.settleMs + writtenWithinMs : 0
     this.#store = store
     this.#options = options
-    this.#checkpoint = `${name}.generations`
+    this.#checkpoint = checkpointOf(name)
   }
 
   async current(): Promise<Generations> {
@@ -114,10 +125,6 @@ class Group implements CollectionGroup {
     })
     this.#changing = changed.catch(() => {})
     return changed
-  }
-
-  async exists(): Promise<boolean> {
-    return (await this.#store.checkpoints.get(this.#checkpoint)) !== undefined
   }
 
   of<D extends Document>(definition: CollectionDefinition<D>, generation: number): CollectionDefinition<D> {
@@ -151,8 +158,7 @@ class Group implements CollectionGroup {
 
   async #read(): Promise<Generations> {
     const at = performance.now()
-    const text = await this.#store.checkpoints.get(this.#checkpoint)
-    const generations = text === undefined ? FIRST : (JSON.parse(text) as Generations)
+    const generations = (await storedGenerations(this.#options.name, this.#store)) ?? FIRST
     if (!this.#known || this.#known.at < at) this.#known = { generations, at }
     return generations
   }

@@ -18,7 +18,7 @@ export {
   type ValueCount,
   type Write,
 } from './collection.ts'
-export { type GenerationOptions, withGenerations } from './generations.ts'
+export { type GenerationOptions, storedGenerations, withGenerations } from './generations.ts'
 export {
   type Checkpoints,
   type CollectionGroup,

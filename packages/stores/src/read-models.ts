@@ -49,8 +49,8 @@ export interface Generations {
   written: readonly number[]
   /** Those that are written no more, and are deleted once no process can be writing them. */
   dropped: readonly number[]
-  /** The request that the live generation was built for, until it is reported as carried out. */
-  request?: string
+  /** The last request for a rebuild that has ended; undefined until the live generation is made. */
+  ended?: string | undefined
 }
 
 /** Collections whose generations are built, switched and deleted together. */
@@ -60,8 +60,6 @@ export interface CollectionGroup {
    * saved.
    */
   current(): Promise<Generations>
-  /** Whether generations were ever saved. */
-  exists(): Promise<boolean>
   /** Saves the generations that follow from the stored ones, all at once. @throws LeaseLost */
   change(lease: Lease, next: (generations: Generations) => Generations): Promise<Generations>
   /** The definition of a collection in one generation; the same object for the same arguments. */

@@ -1,5 +1,5 @@
-import type { ServiceRequest } from '@gantry/contracts'
-import { type EventStore, joinRebuild, type ReadModelState, readModelStates } from '@gantry/event-sourcing'
+import type { ReadModelState, ServiceRequest } from '@gantry/contracts'
+import { type EventStore, readModelStates, requestRebuild } from '@gantry/event-sourcing'
 import type { Peers } from '@gantry/service-runtime'
 import type { ReadModels } from '@gantry/stores'
 import { z } from 'zod'
@@ -23,7 +23,7 @@ export async function rebuildAll(
   { readModels, eventStore }: Stores,
   id: string,
 ): Promise<() => Promise<Rebuilding>> {
-  const finished = await Promise.all(projectors.map(name => joinRebuild(name, readModels, id)))
+  const finished = await Promise.all(projectors.map(name => requestRebuild(name, readModels, id)))
   const readStates = readModelStates({ readModels, eventStore })
   return async () => {
     const done = await Promise.all(finished.map(isDone => isDone()))

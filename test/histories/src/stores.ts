@@ -61,11 +61,11 @@ export function openReadModels(): Projected {
   const collections = new Map<string, CollectionDefinition<Document>>()
   const progress = new Map<string, string>()
   const generations = new Map<string, Generations>()
-  const liveOf = (key: string) => generations.get(key)?.live ?? 0
-  /** Whether it belongs to the live generation of a projector. The key of a projector names its collections. */
+  const liveOf = (id: string) => generations.get(id)?.live ?? 0
+  /** Whether it belongs to the live generation of a projector. The id of a projector names its collections. */
   const isLive = ({ name, version, generation }: CollectionName) =>
     [...generations.keys()].some(
-      key => key.split(' ').includes(`${name}@${version}`) && generation === liveOf(key),
+      id => id.split(' ').includes(`${name}@${version}`) && generation === liveOf(id),
     )
   const recording: ReadModelStore = {
     ...store,
@@ -79,8 +79,8 @@ export function openReadModels(): Projected {
       ...store.checkpoints,
       async save(name, position, lease) {
         await store.checkpoints.save(name, position, lease)
-        const [, key] = /^(.*)\.generations$/.exec(name) ?? []
-        if (key) generations.set(key, JSON.parse(position) as Generations)
+        const [, id] = /^(.*)\.generations$/.exec(name) ?? []
+        if (id) generations.set(id, JSON.parse(position) as Generations)
       },
     },
   }
@@ -88,10 +88,10 @@ export function openReadModels(): Projected {
     store: recording,
     readModels: withGenerations(recording, { knownForMs: 0, writtenWithinMs: 0 }),
     hasProjected(projector, head) {
-      const key = [...generations.keys()].find(key => key.startsWith(`${projector} `))
-      if (key === undefined) return false
-      const { live, written } = generations.get(key) as Generations
-      const position = progress.get(live === 0 ? key : `${key}~${live}`)
+      const id = [...generations.keys()].find(id => id.startsWith(`${projector} `))
+      if (id === undefined) return false
+      const { live, written } = generations.get(id) as Generations
+      const position = progress.get(live === 0 ? id : `${id}~${live}`)
       return written.length === 1 && position !== undefined && position >= head
     },
     async documents() {

@@ -8,7 +8,7 @@ export const ReadModelState = z
   .object({
     name: z.string().meta({ description: 'The name of its projector, e.g. `catalog.projector`' }),
     service: z.string(),
-    collections: z.array(z.string()).meta({ description: 'Collections with the version of their shape' }),
+    collections: z.array(z.string()).meta({ description: 'Collections with their versions' }),
     generation: z.int().meta({ description: 'The generation that is read; it grows with each rebuild' }),
     position: z
       .string()

@@ -9,8 +9,8 @@ import type { OrderedProjection, Projection } from './projection.ts'
 export interface ProjectedModels {
   /** Name of the projector. */
   name: string
-  /** Names its lease, the checkpoint of generation 0 and the group of its collections. */
-  key: string
+  /** Id of the projector. It names its lease, the checkpoint of generation 0 and the group of its collections. */
+  id: string
   eventStore: EventStore
   readModels: ReadModels
   /** By category. */
@@ -31,19 +31,19 @@ export interface ModelGeneration extends ProjectedModels {
   checkpoint: string
 }
 
-export const checkpointOf = (key: string, generation: number): string =>
-  generation === 0 ? key : `${key}~${generation}`
+export const checkpointOf = (id: string, generation: number): string =>
+  generation === 0 ? id : `${id}~${generation}`
 
 export const generationOf = (models: ProjectedModels, generation: number): ModelGeneration => ({
   ...models,
   generation,
-  checkpoint: checkpointOf(models.key, generation),
+  checkpoint: checkpointOf(models.id, generation),
   collections: models.collections.map(definition => models.group.of(definition, generation)),
   held: models.group.of(models.held, generation),
 })
 
 /** The position up to which all events are in the documents of a generation, whichever process has projected them. */
 export const projectedPosition = async (
-  { key, readModels }: Pick<ProjectedModels, 'key' | 'readModels'>,
+  { id, readModels }: Pick<ProjectedModels, 'id' | 'readModels'>,
   generation: number,
-): Promise<Position> => (await readModels.checkpoints.get(checkpointOf(key, generation))) ?? START
+): Promise<Position> => (await readModels.checkpoints.get(checkpointOf(id, generation))) ?? START

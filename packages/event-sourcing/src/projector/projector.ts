@@ -1,6 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { sleep } from '@gantry/pacing'
-import { type CollectionDefinition, type Lease, LeaseLost, type ReadModels } from '@gantry/stores'
+import {
+  type CollectionDefinition,
+  type Lease,
+  LeaseLost,
+  type ReadModels,
+  storedGenerations,
+} from '@gantry/stores'
 import type { Position } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'
 import { projectLog } from '../projections/log-projection.ts'
@@ -14,23 +20,22 @@ import type { OrderedProjection, Projection, ProjectionTarget } from '../project
 import { underLease } from '../supervision/lease.ts'
 import { heldStreams, requestedRetry } from '../supervision/quarantine.ts'
 import { type Log, supervise, type Worker } from '../supervision/worker.ts'
-import { lastKeyOf, ReadModelReport } from './read-model-record.ts'
+import { latestIdOf, ReadModelReport } from './read-model-record.ts'
 import {
   abandonBuild,
   beginBuild,
   build,
   buildingOf,
-  finishSwitch,
+  deleteFormer,
   type Rebuilding,
-  reportEnd,
   switchTo,
 } from './rebuild.ts'
-import { RebuildRequests } from './rebuild-requests.ts'
+import { isCancelled, requestedRebuild } from './rebuild-requests.ts'
 import { forgetRemovals } from './removals.ts'
 import { retryHeld } from './retry-held.ts'
 
 export interface ProjectorOptions {
-  /** Names the checkpoint and the lease, together with the shape of the collections; e.g. catalog.projector. */
+  /** E.g. catalog.projector. */
   name: string
   eventStore: EventStore
   readModels: ReadModels
@@ -48,8 +53,8 @@ export interface ProjectorOptions {
 /** Interval at which the projector looks for requests and for its checkpoint, in milliseconds. */
 const POLL_MS = 1_000
 
-/** Name of the checkpoint and of the lease of a projector. It depends on the shape of the collections. */
-export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
+/** The id of a projector: its name and the versions of its collections. It names the checkpoint and the lease. */
+export const projectorId = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
   [name, ...[...collections, heldStreams(name)].map(({ name, version }) => `${name}@${version}`)].join(' ')
 
 /**
@@ -58,8 +63,8 @@ export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name
  * A stream with an event that cannot be processed is quarantined: its documents stay, and the checkpoint advances. Held
  * streams are projected again from their first event at each start of the projector and on request.
  * On request a new generation of the read models is built beside the live one. They are made again when they were
- * dropped, and for the first time when a collection has changed its shape. During an upgrade that changes a shape, a
- * projector of each shape runs, so that neither waits for the other.
+ * dropped, and for the first time when a collection has a new version. During an upgrade that changes a version,
+ * projectors of two ids run, so that neither waits for the other.
  */
 export class Projector implements Worker, ProjectionTarget {
   readonly name: string
@@ -68,14 +73,13 @@ export class Projector implements Worker, ProjectionTarget {
   readonly #options: ProjectorOptions
   readonly #projections = new Map<string, Projection>()
   readonly #models: ProjectedModels
-  readonly #requests: RebuildRequests
   readonly #report: ReadModelReport
   #workers: Worker[] = []
   #caughtUp = false
 
   constructor(options: ProjectorOptions) {
     const { name, eventStore, readModels, log, background = false, ordered } = options
-    const key = projectorKey(options)
+    const id = projectorId(options)
     const held = heldStreams(name)
     const collections = [...options.collections, held]
     this.name = name
@@ -84,17 +88,16 @@ export class Projector implements Worker, ProjectionTarget {
     this.#options = options
     this.#models = {
       name,
-      key,
+      id,
       eventStore,
       readModels,
       projections: this.#projections,
       ...(ordered && { ordered }),
       collections,
       held,
-      group: readModels.group(key, collections),
+      group: readModels.group(id, collections),
       log,
     }
-    this.#requests = new RebuildRequests(this.#models)
     this.#report = new ReadModelReport(this.#models)
   }
 
@@ -107,8 +110,8 @@ export class Projector implements Worker, ProjectionTarget {
   }
 
   start(): void {
-    const { name, key, log } = this.#models
-    const lease = { leases: this.readModels.leases, name: key, holder: this.#options.holder }
+    const { name, id, log } = this.#models
+    const lease = { leases: this.readModels.leases, name: id, holder: this.#options.holder }
     this.#workers = [
       supervise(name, log, signal =>
         underLease({ ...lease, signal }, (acquired, signal) => this.#project(acquired, signal)),
@@ -129,7 +132,7 @@ export class Projector implements Worker, ProjectionTarget {
 
   /** Whether the read models exist now; false after an operator has dropped them. */
   async complete(): Promise<boolean> {
-    if ((await this.#requests.carriedOut()) === undefined) return false
+    if ((await this.#models.group.current()).ended === undefined) return false
     return (await this.readModels.checkpoints.get((await this.#live()).checkpoint)) !== undefined
   }
 
@@ -167,12 +170,12 @@ export class Projector implements Worker, ProjectionTarget {
     const { generation, checkpoint } = await this.#live()
     const named = collections.map(({ name, version }) => `${name}@${version}`)
     await this.#report.begin({ checkpoint, generation, collections: named })
-    const rebuilding = { models: this.#models, requests: this.#requests, report: this.#report, lease }
+    const rebuilding = { models: this.#models, report: this.#report, lease }
     try {
       while (!signal.aborted) {
-        const wanted = await this.#requests.wanted()
-        if (!(await this.complete())) await this.#make(wanted, rebuilding, signal)
-        else await this.#follow(wanted, rebuilding, signal)
+        const request = await requestedRebuild(this.name, this.readModels)
+        if (!(await this.complete())) await this.#make(request, lease, signal)
+        else await this.#follow(request, rebuilding, signal)
       }
     } catch (error) {
       // Fails if the store is away, which interrupted the projection.
@@ -189,81 +192,70 @@ export class Projector implements Worker, ProjectionTarget {
   }
 
   /** Makes the live read models for the first time, or after they were dropped. The service waits for them. */
-  async #make(wanted: string, { lease }: Rebuilding, signal: AbortSignal): Promise<void> {
+  async #make(request: string, lease: Lease, signal: AbortSignal): Promise<void> {
+    const { group } = this.#models
     const live = await this.#live()
-    if ((await this.readModels.checkpoints.get(live.checkpoint)) === undefined) await this.#requests.forget()
+    if ((await this.readModels.checkpoints.get(live.checkpoint)) === undefined)
+      await group.change(lease, current => ({ ...current, ended: undefined }))
     live.log.info({ projector: this.name }, 'makes the read models from the log')
     await projectLog(live, { lease, signal, again: true, untilCaughtUp: true })
-    if (!signal.aborted) await this.#requests.complete(wanted, lease)
+    if (!signal.aborted) await group.change(lease, current => ({ ...current, ended: request }))
   }
 
   /**
-   * Begins, continues or abandons the build of the next generation, as the latest request wants. Tries the streams again
-   * that are held back. Then follows the log into the live generation; meanwhile it deletes old tombstones, finishes an
-   * earlier switch and builds the next generation. Ends when the build ends, when there is another request or a
-   * cancellation, or when the read models are dropped. Switches to the next generation if it is built.
+   * Begins or continues the build of the next generation if the request has not ended, and abandons it if the request is
+   * cancelled. Projects the streams again that are held. Then follows the log into the live generation; meanwhile it builds
+   * the next one and deletes old tombstones and the former generation. Ends when the build ends, when there is another
+   * request or a cancellation, or when the read models are dropped. Switches to the next generation if it is built.
    */
-  async #follow(wanted: string, rebuilding: Rebuilding, signal: AbortSignal): Promise<void> {
+  async #follow(request: string, rebuilding: Rebuilding, signal: AbortSignal): Promise<void> {
     const { lease } = rebuilding
     const live = await this.#live()
-    const building = await this.#wantedBuild(wanted, rebuilding)
+    const building = await this.#wantedBuild(request, rebuilding)
     const retried = await retryHeld(live, { lease, signal })
     if (signal.aborted) return
-    const { request } = await this.#models.group.current()
-    const isOver = building === undefined && request === undefined
     const { generation, checkpoint } = live
-    // A holder may have died before it reported the end of its build.
-    await this.#report.change({ generation, checkpoint, error: null, ...(isOver && { build: null }) })
+    await this.#report.change({ generation, checkpoint, error: null })
     let isBuilt = false
     await untilOneEnds(signal, [
       signal => projectLog(live, { lease, signal }),
-      signal => this.#pollRequests({ wanted, retried, isBuilding: building !== undefined }, signal),
+      signal => this.#untilAsked({ request, retried, isBuilding: building !== undefined }, signal),
       signal => forgetRemovals(live, signal),
-      signal => finishSwitch(rebuilding, signal),
+      signal => deleteFormer(rebuilding, signal),
       ...(building === undefined ? [] : [building]).map(generation => async (signal: AbortSignal) => {
         isBuilt = await build(rebuilding, generation, signal)
       }),
     ])
-    if (isBuilt && building !== undefined && !signal.aborted) await switchTo(rebuilding, building, signal)
+    if (isBuilt && building !== undefined && !signal.aborted)
+      await switchTo(rebuilding, { request, building }, signal)
   }
 
   /** Begins, continues or abandons the build of a generation. @returns its number; undefined when none is wanted */
-  async #wantedBuild(wanted: string, rebuilding: Rebuilding): Promise<number | undefined> {
-    const { lease, models } = rebuilding
-    const generations = await models.group.current()
+  async #wantedBuild(request: string, rebuilding: Rebuilding): Promise<number | undefined> {
+    const generations = await this.#models.group.current()
     const building = buildingOf(generations)
-    const isDone = wanted === generations.request || wanted === (await this.#requests.carriedOut())
-    const isCancelled = !isDone && (await this.#requests.isCancelled(wanted))
-    if (!isDone && !isCancelled) return building ?? beginBuild(rebuilding)
-    if (building !== undefined) await abandonBuild(rebuilding, building)
-    else if (isCancelled) await reportEnd(rebuilding, 'CANCELLED')
-    if (isCancelled) await this.#requests.complete(wanted, lease)
+    const isEnded = request === generations.ended
+    if (!isEnded && !(await isCancelled(this.name, this.readModels, request)))
+      return building ?? beginBuild(rebuilding)
+    if (!isEnded || building !== undefined) await abandonBuild(rebuilding, { request, building })
     return undefined
   }
 
-  /**
-   * Ends when a new request arrives, when the build is cancelled, or when the checkpoint is gone. Also ends when a
-   * cancellation is not reported yet, after an earlier switch has finished, because the switch reports its own request.
-   */
-  async #pollRequests(
-    { wanted, retried, isBuilding }: { wanted: string; retried: string; isBuilding: boolean },
+  /** Ends when a new request arrives, when the build is cancelled, or when the checkpoint is gone. */
+  async #untilAsked(
+    { request, retried, isBuilding }: { request: string; retried: string; isBuilding: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const requests = this.#requests
+    const { name, readModels } = this
     for (await sleep(POLL_MS, { signal }); !signal.aborted; await sleep(POLL_MS, { signal })) {
       try {
-        const [wantedNow, retryNow, carriedOut, isComplete] = await Promise.all([
-          requests.wanted(),
-          requestedRetry(this.name, this.readModels),
-          requests.carriedOut(),
+        const [requested, retry, isComplete] = await Promise.all([
+          requestedRebuild(name, readModels),
+          requestedRetry(name, readModels),
           this.complete(),
         ])
-        if (wantedNow !== wanted || retryNow.id !== retried || !isComplete) return
-        if (carriedOut === wanted) await requests.repairReport(wanted)
-        else if (await requests.isCancelled(wanted)) {
-          const { request } = await this.#models.group.current()
-          if (isBuilding || request === undefined) return
-        }
+        if (requested !== request || retry.id !== retried || !isComplete) return
+        if (isBuilding && (await isCancelled(name, readModels, request))) return
       } catch {
         // The store is away: the next poll is in a second.
       }
@@ -290,17 +282,16 @@ export class Projector implements Worker, ProjectionTarget {
 }
 
 /**
- * Refuses changes of the generations by earlier holders of the lease. Read models of a new shape begin with a generation
- * of their own: those of the former shape may use some of the same collections.
+ * Refuses changes of the generations by earlier holders of the lease. Read models of a new id begin with a generation of
+ * their own: those of the former id may use some of the same collections.
  */
 async function claimGenerations(
-  { name, key, group, readModels }: ProjectedModels,
+  { name, id, group, readModels }: ProjectedModels,
   lease: Lease,
 ): Promise<void> {
-  const { checkpoints } = readModels
-  const last = await lastKeyOf(name, readModels)
-  const isNew = !(await group.exists()) && (await checkpoints.get(key)) === undefined
-  const live = isNew && last !== undefined && last !== key ? (await readModels.time()).getTime() : undefined
+  const isNew = (await storedGenerations(id, readModels)) === undefined
+  const isFirst = (await latestIdOf(name, readModels)) === undefined
+  const live = isNew && !isFirst ? (await readModels.time()).getTime() : undefined
   await group.change(lease, current =>
     live === undefined ? current : { live, written: [live], dropped: [] },
   )

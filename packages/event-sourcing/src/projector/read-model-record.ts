@@ -1,9 +1,8 @@
 import { defineCollection, type ReadModels } from '@gantry/stores'
 import type { Position } from '../log/event.ts'
 
-/** The build of a generation. Timestamps are ISO 8601. */
-export interface Build {
-  generation: number
+/** The rebuild under way, which builds a generation. Timestamps are ISO 8601. */
+export interface Rebuild {
   startedAt: string
   /** Number of events that were projected since the last start of a holder of the lease. */
   events: number
@@ -14,8 +13,8 @@ export interface Build {
   updatedAt: string
 }
 
-/** The last build that ended. */
-export interface EndedBuild extends Pick<Build, 'generation' | 'startedAt'> {
+export interface EndedRebuild {
+  startedAt: string
   outcome: 'COMPLETED' | 'CANCELLED' | 'FAILED'
   /** Why it failed. */
   reason: string | null
@@ -24,7 +23,7 @@ export interface EndedBuild extends Pick<Build, 'generation' | 'startedAt'> {
 
 /** What the holder of a projector's lease reports about it, for operators. Nothing is decided on it. */
 export interface ReadModelRecord {
-  /** Name of the projector together with the shape of its collections. */
+  /** Id of the projector. */
   id: string
   /** Name of the projector. */
   name: string
@@ -33,9 +32,10 @@ export interface ReadModelRecord {
   /** Collections with their versions, e.g. `catalog.apis@3`. */
   collections: readonly string[]
   generation: number
-  /** The build under way; null when there is none. */
-  build: Build | null
-  lastBuild: EndedBuild | null
+  /** The rebuild under way; null when there is none. */
+  rebuild: Rebuild | null
+  /** The last rebuild that has ended. */
+  lastRebuild: EndedRebuild | null
   /** Why the projector failed last, and when; null once it has recovered. */
   error: { message: string; at: string } | null
 }
@@ -46,17 +46,17 @@ const readModelRecords = defineCollection<ReadModelRecord>({
   fields: {},
 })
 
-const shapeOf = (projector: string) => `${projector}.shape`
+const latestOf = (projector: string) => `${projector}.latest`
 
-/** The key of the projector of this name that last took over its read models; projectors of two shapes run in an upgrade. */
-export const lastKeyOf = (projector: string, { checkpoints }: ReadModels): Promise<string | undefined> =>
-  checkpoints.get(shapeOf(projector))
+/** The id of the projector of this name that started last; during an upgrade, projectors of two ids may run. */
+export const latestIdOf = (projector: string, { checkpoints }: ReadModels): Promise<string | undefined> =>
+  checkpoints.get(latestOf(projector))
 
-/** The records of all projectors that were ever started, in the order of their names; of two shapes, that of the last. */
+/** The records of all projectors that were ever started, in the order of their names; of one name, that of the latest id. */
 export async function listReadModels(readModels: ReadModels): Promise<ReadModelRecord[]> {
   const found = await readModels.collection(readModelRecords).list({ limit: 1_000 })
   const records = await Promise.all(
-    found.map(async ({ doc }) => ((await lastKeyOf(doc.name, readModels)) === doc.id ? [doc] : [])),
+    found.map(async ({ doc }) => ((await latestIdOf(doc.name, readModels)) === doc.id ? [doc] : [])),
   )
   return records.flat()
 }
@@ -65,14 +65,13 @@ export async function listReadModels(readModels: ReadModels): Promise<ReadModelR
 export class ReadModelReport {
   readonly #readModels: ReadModels
   readonly #name: string
-  readonly #key: string
+  readonly #id: string
   #record: ReadModelRecord | undefined
 
-  /** @param options.key the name of the projector together with the shape of its collections */
-  constructor({ readModels, name, key }: { readModels: ReadModels; name: string; key: string }) {
+  constructor({ readModels, name, id }: { readModels: ReadModels; name: string; id: string }) {
     this.#readModels = readModels
     this.#name = name
-    this.#key = key
+    this.#id = id
   }
 
   get record(): ReadModelRecord | undefined {
@@ -81,12 +80,12 @@ export class ReadModelReport {
 
   /** Begins with what the previous holder has reported. From now on this record is the one that is listed. */
   async begin(now: Pick<ReadModelRecord, 'checkpoint' | 'collections' | 'generation'>): Promise<void> {
-    const stored = await this.#readModels.collection(readModelRecords).get(this.#key)
-    const { build = null, lastBuild = null } = stored?.doc ?? {}
-    this.#record = { id: this.#key, name: this.#name, ...now, build, lastBuild, error: null }
+    const stored = await this.#readModels.collection(readModelRecords).get(this.#id)
+    const { rebuild = null, lastRebuild = null } = stored?.doc ?? {}
+    this.#record = { id: this.#id, name: this.#name, ...now, rebuild, lastRebuild, error: null }
     await this.change({})
-    if ((await lastKeyOf(this.#name, this.#readModels)) !== this.#key)
-      await this.#readModels.checkpoints.save(shapeOf(this.#name), this.#key)
+    if ((await latestIdOf(this.#name, this.#readModels)) !== this.#id)
+      await this.#readModels.checkpoints.save(latestOf(this.#name), this.#id)
   }
 
   async change(changes: Partial<ReadModelRecord>): Promise<void> {
@@ -94,11 +93,19 @@ export class ReadModelReport {
     this.#record = { ...this.#record, ...changes }
     const write = {
       collection: readModelRecords,
-      id: this.#key,
+      id: this.#id,
       doc: this.#record,
       revision: 0,
       force: true,
     }
     await this.#readModels.write([write])
+  }
+
+  /** Reports the end of the rebuild under way. A request cancelled before its build starts counts as ended at the start. */
+  async end(outcome: EndedRebuild['outcome'], reason: string | null = null): Promise<void> {
+    if (!this.#record?.rebuild && outcome !== 'CANCELLED') return
+    const endedAt = (await this.#readModels.time()).toISOString()
+    const { startedAt } = this.#record?.rebuild ?? { startedAt: endedAt }
+    await this.change({ rebuild: null, lastRebuild: { startedAt, outcome, reason, endedAt } })
   }
 }

@@ -1,33 +1,11 @@
+import type { ReadModelState } from '@gantry/contracts'
 import type { Collection, ReadModels } from '@gantry/stores'
 import { type Position, positionNumber, START } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'
 import { lagAfter } from '../log/lag.ts'
 import { type HeldStream, heldStreams } from '../supervision/quarantine.ts'
-import { type Build, type EndedBuild, listReadModels, type ReadModelRecord } from './read-model-record.ts'
+import { listReadModels, type ReadModelRecord, type Rebuild } from './read-model-record.ts'
 import { pendingRebuild } from './rebuild-requests.ts'
-
-/** The state of the read models of a projector. Timestamps are ISO 8601. */
-export interface ReadModelState {
-  name: string
-  service: string
-  collections: string[]
-  generation: number
-  position: Position
-  /** Age of the oldest event that is not projected, in seconds; 0 without one. */
-  lagSeconds: number
-  status: 'LIVE' | 'WAITING' | 'BUILDING'
-  rebuild:
-    | (Pick<Build, 'startedAt' | 'updatedAt' | 'events' | 'eventsPerSecond'> & {
-        /** From 0 to 1. */
-        progress: number
-        estimatedEnd: string | null
-      })
-    | null
-  lastRebuild: Omit<EndedBuild, 'generation'> | null
-  quarantinedStreams: number
-  incompleteStreams: number
-  error: ReadModelRecord['error']
-}
 
 interface Stores {
   readModels: ReadModels
@@ -66,7 +44,7 @@ async function stateOf(
   { readModels, eventStore }: Stores,
   { head, now }: { head: Position; now: number },
 ): Promise<ReadModelState> {
-  const { name, checkpoint, collections, generation, build, lastBuild, error } = record
+  const { name, checkpoint, collections, generation, rebuild, lastRebuild, error } = record
   const [position = START, pending, quarantinedStreams, incompleteStreams] = await Promise.all([
     readModels.checkpoints.get(checkpoint),
     pendingRebuild(name, readModels),
@@ -80,14 +58,9 @@ async function stateOf(
     generation,
     position,
     lagSeconds: (await lagAfter(eventStore, position, new Date(now))).seconds,
-    status: build ? 'BUILDING' : pending === undefined ? 'LIVE' : 'WAITING',
-    rebuild: build && progressOf(build, head, now),
-    lastRebuild: lastBuild && {
-      outcome: lastBuild.outcome,
-      reason: lastBuild.reason,
-      startedAt: lastBuild.startedAt,
-      endedAt: lastBuild.endedAt,
-    },
+    status: rebuild ? 'BUILDING' : pending === undefined ? 'LIVE' : 'WAITING',
+    rebuild: rebuild && progressOf(rebuild, head, now),
+    lastRebuild,
     quarantinedStreams,
     incompleteStreams,
     error,
@@ -95,7 +68,7 @@ async function stateOf(
 }
 
 function progressOf(
-  { startedAt, updatedAt, events, eventsPerSecond, position }: Build,
+  { startedAt, updatedAt, events, eventsPerSecond, position }: Rebuild,
   head: Position,
   now: number,
 ) {

@@ -9,13 +9,11 @@ import {
   type ModelGeneration,
   type ProjectedModels,
 } from '../projections/projected-models.ts'
-import type { EndedBuild, ReadModelReport } from './read-model-record.ts'
-import type { RebuildRequests } from './rebuild-requests.ts'
+import type { ReadModelReport } from './read-model-record.ts'
 
 /** What the parts of a rebuild share. */
 export interface Rebuilding {
   models: ProjectedModels
-  requests: RebuildRequests
   report: ReadModelReport
   lease: Lease
 }
@@ -24,12 +22,16 @@ const REPORT_MS = 1_000
 const LOG_MS = 10_000
 const IDLE_MS = 60_000
 
+/** The generations that were live before, and that some processes may still read. */
+export const formerOf = ({ live, written }: Generations): number[] =>
+  written.filter(generation => generation < live)
+
 /** The generation that is being built; undefined when there is none. */
 export const buildingOf = ({ live, written }: Generations) => written.find(generation => generation > live)
 
 /**
  * Announces a new generation: every process writes it from now on, or `settleMs` later. Its number is the time of the
- * store, so that no other shape of the collections has the same one.
+ * store, so that no projector of another id has the same one.
  */
 export async function beginBuild({ models, report, lease }: Rebuilding): Promise<number> {
   const { group, readModels, log, name } = models
@@ -40,28 +42,31 @@ export async function beginBuild({ models, report, lease }: Rebuilding): Promise
   log.info({ projector: name, generation }, 'builds the read models from the log')
   const at = now.toISOString()
   await report.change({
-    build: { generation, startedAt: at, events: 0, position: START, eventsPerSecond: 0, updatedAt: at },
+    rebuild: { startedAt: at, events: 0, position: START, eventsPerSecond: 0, updatedAt: at },
   })
   return generation
 }
 
-/** Ends the build of a generation without a switch. @param reason why it failed; left out when it was cancelled */
+/**
+ * Ends a request without a switch, and the build of a generation if it has begun. The report comes first: a projector that
+ * dies between the two writes makes both again.
+ * @param reason why it failed; left out when it was cancelled
+ */
 export async function abandonBuild(
-  rebuilding: Rebuilding,
-  generation: number,
+  { models, report, lease }: Rebuilding,
+  { request, building }: { request: string; building: number | undefined },
   reason?: string,
 ): Promise<void> {
-  const { models, lease } = rebuilding
   const { group, log, name } = models
-  await group.change(lease, ({ written, dropped, ...rest }) => ({
-    ...rest,
-    written: written.filter(other => other !== generation),
-    dropped: [...dropped, generation],
+  await report.end(reason === undefined ? 'CANCELLED' : 'FAILED', reason)
+  await group.change(lease, ({ live, written, dropped }) => ({
+    live,
+    written: written.filter(generation => generation !== building),
+    dropped: building === undefined ? dropped : [...dropped, building],
+    ended: request,
   }))
-  if (reason === undefined)
-    log.info({ projector: name, generation }, 'has cancelled the build of the read models')
-  else log.error({ projector: name, generation, reason }, 'has given up the build of the read models')
-  await reportEnd(rebuilding, reason === undefined ? 'CANCELLED' : 'FAILED', reason)
+  if (reason === undefined) log.info({ projector: name, generation: building }, 'has cancelled a rebuild')
+  else log.error({ projector: name, generation: building, reason }, 'has given up a rebuild')
 }
 
 /**
@@ -91,41 +96,34 @@ export async function build(
  */
 export async function switchTo(
   rebuilding: Rebuilding,
-  generation: number,
+  { request, building }: { request: string; building: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const { models, requests, lease } = rebuilding
+  const { models, report, lease } = rebuilding
   const { group, readModels, log, name } = models
-  const built = generationOf(models, generation)
+  const built = generationOf(models, building)
   await projectLog(built, { lease, signal, again: true, untilCaughtUp: true })
   if (signal.aborted) return
-  const wanted = await requests.wanted()
   const incomplete = await readModels.collection(built.held).count({ where: { status: 'INCOMPLETE' } })
   if (incomplete > 0) {
-    await abandonBuild(
-      rebuilding,
-      generation,
-      `${incomplete} streams have events that this release does not know`,
-    )
-    return requests.complete(wanted, lease)
+    const reason = `${incomplete} streams have events that this release does not know`
+    return abandonBuild(rebuilding, { request, building }, reason)
   }
+  await report.end('COMPLETED')
   await group.change(lease, ({ live, written, dropped }) => ({
-    live: generation,
-    written: [generation, live],
-    dropped: [...dropped, ...written.filter(other => other !== live && other !== generation)],
-    request: wanted,
+    live: building,
+    written: [building, live],
+    dropped: [...dropped, ...written.filter(other => other !== live && other !== building)],
+    ended: request,
   }))
-  log.info({ projector: name, generation }, 'has switched to the new read models')
+  log.info({ projector: name, generation: building }, 'has switched to the new read models')
 }
 
-const formerOf = ({ live, written }: Generations) => written.filter(generation => generation < live)
-
 /**
- * Completes the request of the last switch when every process has seen it, ends the writes to the generation before, and
- * deletes what no process writes any more. Ends with the signal.
+ * Ends the writes to the former generation when every process has seen the switch, and deletes what no process writes any
+ * more. Ends with the signal.
  */
-export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal): Promise<void> {
-  const { models, requests, lease } = rebuilding
+export async function deleteFormer({ models, lease }: Rebuilding, signal: AbortSignal): Promise<void> {
   const { group, readModels } = models
   if (formerOf(await group.current()).length > 0) {
     await sleep(group.settleMs, { signal })
@@ -136,18 +134,11 @@ export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal):
       dropped: [...current.dropped, ...formerOf(current)],
     }))
   }
-  const { request, dropped } = await group.current()
-  if (request !== undefined) {
-    await reportEnd(rebuilding, 'COMPLETED')
-    if (request !== (await requests.carriedOut())) await requests.complete(request, lease)
-    await group.change(lease, ({ request: last, ...current }) =>
-      last === undefined || last === request ? current : { ...current, request: last },
-    )
-  }
+  const { dropped } = await group.current()
   if (dropped.length > 0) await sleep(group.unusedMs, { signal })
   for (const generation of dropped) {
     if (signal.aborted) return
-    const checkpoint = checkpointOf(models.key, generation)
+    const checkpoint = checkpointOf(models.id, generation)
     for (const name of [checkpoint, stateCheckpointOf(checkpoint)]) await readModels.checkpoints.clear(name)
     await group.discard(generation)
     await group.change(lease, current => ({
@@ -156,22 +147,6 @@ export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal):
     }))
   }
   while (!signal.aborted) await sleep(IDLE_MS, { signal })
-}
-
-/** Reports the end of the build under way. A request cancelled before its build starts counts as ended at the start. */
-export async function reportEnd(
-  { models, report }: Rebuilding,
-  outcome: EndedBuild['outcome'],
-  reason: string | null = null,
-): Promise<void> {
-  const { record } = report
-  if (!record?.build && outcome !== 'CANCELLED') return
-  const endedAt = (await models.readModels.time()).toISOString()
-  const { generation, startedAt } = record?.build ?? {
-    generation: record?.generation ?? 0,
-    startedAt: endedAt,
-  }
-  await report.change({ build: null, lastBuild: { generation, startedAt, outcome, reason, endedAt } })
 }
 
 /**
@@ -212,12 +187,14 @@ function progressOf({ name, generation, readModels, log }: ModelGeneration, repo
     events += written.length
     const now = performance.now()
     const last = written.at(-1)
-    const build = report.record?.build
-    if (!last || !build || now - reportedAt < REPORT_MS) return
+    const rebuild = report.record?.rebuild
+    if (!last || !rebuild || now - reportedAt < REPORT_MS) return
     reportedAt = now
     const eventsPerSecond = Math.round((events * 1_000) / (now - beganAt))
     const updatedAt = (await readModels.time()).toISOString()
-    await report.change({ build: { ...build, events, position: last.position, eventsPerSecond, updatedAt } })
+    await report.change({
+      rebuild: { ...rebuild, events, position: last.position, eventsPerSecond, updatedAt },
+    })
     if (now - loggedAt < LOG_MS) return
     loggedAt = now
     log.info({ projector: name, generation, events, through: last.recordedAt }, 'is building the read models')

@@ -1,8 +1,8 @@
+import type { ReadModelState } from '@gantry/contracts'
 import {
   type EventStore,
   heldStreams,
   type Log,
-  type ReadModelState,
   type RecordedEvent,
   readModelStates,
   relaysOf,

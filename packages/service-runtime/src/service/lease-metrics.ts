@@ -35,5 +35,5 @@ export function watchedLeases(registry: Registry, leases: Leases): Leases {
   }
 }
 
-/** The name without the shape of the collections, which the names of projectors have. */
+/** The name without the versions of collections, which the ids of projectors have. */
 const labelOf = (name: string) => name.split(' ')[0] ?? name

@@ -8,7 +8,7 @@ import {
   heldStreams,
   listHeld,
   NO_STREAM,
-  projectorKey,
+  projectorId,
 } from '@gantry/event-sourcing'
 import { frozenStreams } from '@gantry/event-sourcing/testing'
 import { administrator, hostService } from '@gantry/service-runtime/testing'
@@ -45,9 +45,7 @@ describe('the audit log', () => {
     const before = await list('size=100')
     const { readModels } = identity.host.dependencies
     await readModels.drop(auditLog)
-    await readModels.checkpoints.clear(
-      projectorKey({ name: 'identity.audit', collections: auditCollections }),
-    )
+    await readModels.checkpoints.clear(projectorId({ name: 'identity.audit', collections: auditCollections }))
     await vi.waitFor(async () => expect(await list('size=100')).toEqual(before))
   })
 })
@@ -78,8 +76,8 @@ test('the audit log goes on past events of other applications and malformed ones
 test('the audit log answers 503 with Retry-After while entries are missing, and the service stays ready', async () => {
   const host = await hostService(dependencies => cheapIdentity(dependencies), { start: false })
   const { leases } = host.dependencies.readModels
-  const key = projectorKey({ name: 'identity.audit', collections: auditCollections })
-  const lease = await leases.acquire(key, 'a replica that hangs', MINUTE)
+  const id = projectorId({ name: 'identity.audit', collections: auditCollections })
+  const lease = await leases.acquire(id, 'a replica that hangs', MINUTE)
   if (!lease) throw new Error('the lease is held already')
   const get = () => host.app.inject({ method: 'GET', url: '/auditLog' })
   try {

@@ -1,5 +1,5 @@
 import { type PublicEvent, requests, subjects } from '@gantry/contracts'
-import { projectorKey } from '@gantry/event-sourcing'
+import { projectorId } from '@gantry/event-sourcing'
 import { administrator } from '@gantry/service-runtime/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
@@ -59,7 +59,7 @@ test('a lock shows in the record and the list until it is lifted, also after a r
   await readModels.drop(users)
   await readModels.drop(locks)
   await readModels.checkpoints.clear(
-    projectorKey({ name: 'identity.projector', collections: [users, tokens, locks, erasedUsers] }),
+    projectorId({ name: 'identity.projector', collections: [users, tokens, locks, erasedUsers] }),
   )
   await vi.waitFor(async () => expect(await shown()).toEqual([until(), until()]))
   const { body, headers } = await admin().post(`/users/${id}/unlock`)

@@ -1,7 +1,6 @@
 import {
   cancelRebuild as cancelOperation,
   listReadModels,
-  type ReadModelState,
   Refusal,
   rebuildReadModel,
 } from '@gantry/contracts'
@@ -23,7 +22,7 @@ export function readModelRoutes(route: AddRoute, dependencies: Instrumented): vo
     category: 'readmodel',
     decider: rebuildRequestsDecider,
   })
-  const states: (names?: string[]) => Promise<ReadModelState[]> = readModelStates({ readModels, eventStore })
+  const states = readModelStates({ readModels, eventStore })
   const existing = async (name: string) => {
     const [found] = await states([name])
     if (!found) throw new Refusal('read-model-not-found')
@@ -34,10 +33,9 @@ export function readModelRoutes(route: AddRoute, dependencies: Instrumented): vo
 
   route(rebuildReadModel, async ({ params: { name }, metadata, newId }) => {
     await existing(name)
-    const pending = await pendingRebuild(name, readModels)
-    const rebuild = pending ?? newId()
+    const rebuild = (await pendingRebuild(name, readModels)) ?? newId()
     await requests.execute(name, { type: 'RequestRebuild', metadata, name, rebuild })
-    if (pending === undefined) await requestRebuild(name, readModels, rebuild)
+    await requestRebuild(name, readModels, rebuild)
     return { status: 202, body: await existing(name) }
   })
 

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { EventStoreUnavailable, type ReadModelState } from '@gantry/event-sourcing'
+import type { ReadModelState } from '@gantry/contracts'
+import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { ReadModelsUnavailable } from '@gantry/stores'
 import { CommandFailed, print } from '../command.ts'
 

@@ -18,7 +18,7 @@ import {
 } from '@gantry/audit'
 import { type AuditDayRoot, requests } from '@gantry/contracts'
 import { sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
-import { type EventStore, NO_STREAM, projectorKey } from '@gantry/event-sourcing'
+import { type EventStore, NO_STREAM, projectorId } from '@gantry/event-sourcing'
 import { administrator, type HostDependencies, hostService } from '@gantry/service-runtime/testing'
 import type { ReadModels, Stored, UserKeys } from '@gantry/stores'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -242,7 +242,7 @@ describe('an operator with the stores and without ENCRYPTION_KEY', () => {
     await stop()
     if (models === 'made again') {
       await readModels.checkpoints.clear(
-        projectorKey({ name: 'identity.audit', collections: auditCollections }),
+        projectorId({ name: 'identity.audit', collections: auditCollections }),
       )
       for (const collection of auditCollections) await readModels.drop(collection)
     }
