@@ -40,7 +40,7 @@ export class AuditLogBroken extends Error {
 }
 
 const PAGE = 250
-/** Time in which a new installation starts, also around midnight. */
+/** How long the first start of an installation may take. It may cross midnight. */
 const STARTING_MS = 10 * 60_000
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 
@@ -48,7 +48,7 @@ export function auditCheck({ eventStore, readModels, head, keys, now }: AuditChe
   const chain = chainIn(readModels)
   const records = readModels.collection(auditLog)
 
-  /** Stays set, because the log grows past the position of the head again. */
+  /** Once set, it stays: the log grows and passes the position of the head again. */
   let cutOff: string | undefined
   const headProblem = async (): Promise<string | undefined> => {
     const expected = await head.read()
@@ -80,7 +80,10 @@ export function auditCheck({ eventStore, readModels, head, keys, now }: AuditChe
     return (await head.read()) || (await isNew()) ? undefined : 'the root of an earlier day is missing'
   }
 
-  /** Whether the installation began today, so that there is no root yet. The key tells so, because it cannot be forged. */
+  /**
+   * Whether the installation began today and therefore has no root yet. The time sealed with its first key says so,
+   * because it cannot be forged.
+   */
   const isNew = async (): Promise<boolean> => {
     const since = await keys.since()
     if (since === undefined) return true
@@ -130,7 +133,7 @@ export function recordProblem(doc: AuditDocument, before: ChainPoint): string | 
     : `record ${doc.number} was changed in the read model of the audit log`
 }
 
-/** Whether the read models lead to the end of a day. */
+/** Whether the chain and the log in the read models lead to the end of a day. */
 export async function leadsTo(
   chain: AuditChain,
   { after, log }: Pick<SignedRoot['root'], 'after' | 'log'>,

@@ -97,7 +97,7 @@ function reporting({ metrics, log }: ClosedDaysOptions): (problem: string | unde
   }
 }
 
-/** Compares the records that follow a place, from the first one again after the last one. */
+/** Compares the next records after a place. After the last record it begins again at the first. */
 async function compareRecords({ readModels, signing }: ClosedDaysOptions, from: ChainPoint) {
   const last = (await chainIn(readModels).end()).record.number
   const to = Math.min(last, from.number + RECORDS_AT_ONCE)
@@ -189,7 +189,10 @@ async function openRoots(
   return roots
 }
 
-/** Why the read models do not prove these roots: from the last signed root to the head, each link has to follow from the one before. */
+/**
+ * Why the read models do not prove these roots. From the last signed root to the head, each link has to follow from the
+ * one before.
+ */
 async function doubtOf(
   { readModels, signing }: ClosedDaysOptions,
   { before, roots, head }: { before: ChainEnd; roots: readonly OpenRoot[]; head: ChainEnd },

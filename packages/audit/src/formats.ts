@@ -1,7 +1,10 @@
 import { canonicalJson } from './canonical-json.ts'
 import type { Line, RecordLine, UserNames } from './lines.ts'
 
-/** One text line of an export for each line of NDJSON. The text contains the line, and nothing that does not follow from it. */
+/**
+ * A text form of an export, with one line for each line of NDJSON. A text line contains the NDJSON line, and all its
+ * other content is computed from that line.
+ */
 interface ExportFormat {
   contentType: string
   /** Text before the first line; the empty string for none. */
@@ -145,7 +148,6 @@ const cef: ExportFormat = {
   },
 }
 
-/** The formats of exports. */
 export const exportFormats = { ndjson, csv, cef } as const
 export type FormatName = keyof typeof exportFormats
 

@@ -18,7 +18,7 @@ export interface AuditHead {
   save(end: ChainEnd, lease?: Lease): Promise<void>
   /** Why the projection of this process does not continue from the head; undefined while it does. */
   readonly problem: string | undefined
-  /** Renews the head with each batch of a run that leads to it. Without a head, it begins none. */
+  /** Renews the head with each batch of a run that leads to it. Does not create a missing head. */
   observe(run: OrderedRun): { reached(state: AuditState): Promise<void> }
 }
 

@@ -66,7 +66,7 @@ const trailer = z.object({
   content: hash,
 })
 
-/** By the property that only lines of the kind have. */
+/** The kinds of lines, each by the property that only its lines have. */
 const LINES = {
   record: z.object({
     chainHash: hash,

@@ -29,7 +29,7 @@ export interface LogVerificationOptions {
   /** Its hashes prove nothing; they tell which event differs. */
   readModels: Pick<ReadModels, 'collection'>
   keys: readonly AuditKey[]
-  /** Further proven places, each of them in the order of the log. */
+  /** Lists of further proven places, each in the order of the log. */
   proven: readonly AsyncIterator<ProvenPlace>[]
   /** Called with each event. */
   progress?(event: RecordedEvent): void
@@ -42,7 +42,7 @@ export interface LogVerification {
   proven?: { by: string; at: LogPoint }
   /** The first difference from what is proven; undefined when there is none. */
   problem?: string
-  /** The first event that the read model has another hash of, although the log is proven there. */
+  /** The first event whose hash in the read model differs, although the log is proven there. */
   warning?: string
 }
 
@@ -66,7 +66,7 @@ class LogVerifier {
   warning: string | undefined
   readonly #options: LogVerificationOptions
   readonly #ahead: { places: AsyncIterator<ProvenPlace>; next: ProvenPlace | undefined }[] = []
-  /** The first event after the last proven place that the read model has another hash of. */
+  /** The first event after the last proven place whose hash in the read model differs. */
   #suspect: string | undefined
   #block: { id: string; hashes: readonly string[] } | undefined
 
@@ -92,7 +92,10 @@ class LogVerifier {
     return this.#missing()
   }
 
-  /** A proven place before a position, or anywhere, that the log did not have. */
+  /**
+   * The problem of a proven place that the log has passed without meeting it.
+   * @param before only places before this position; left out for all
+   */
   #missing(before?: string): string | undefined {
     const missing = this.#ahead.find(
       ({ next }) => next && (before === undefined || next.position < before),

@@ -75,7 +75,6 @@ export const auditDays = defineCollection<AuditDay>({
   fields: { events: 'number' },
 })
 
-/** What the projection makes. */
 export const auditCollections = [auditLog, auditDays, dayRoots, eventBlocks]
 
 /** The chains after an event, and its time of recording. */

@@ -10,7 +10,10 @@ export interface AuditKeys {
   published(): Promise<AuditKeySet>
   /** When the first key was made, ISO 8601 UTC, as its sealed part says; undefined before there is a key. */
   since(): Promise<string | undefined>
-  /** Those of the published keys whose private part ENCRYPTION_KEY opens: no other has put them into the log. */
+  /**
+   * The published keys whose private part ENCRYPTION_KEY decrypts, so that only its holder can have put them into the
+   * log.
+   */
   own(): Promise<readonly AuditKey[]>
 }
 
@@ -35,7 +38,7 @@ export type PersonalFieldsOf = (change: {
   sealed: string | null
 }) => Promise<PersonalFields | undefined>
 
-/** The store of keys lacks a key that it had: it is another store, or an old copy. */
+/** The store of keys lacks a key that it once had, so it is another store or an old copy. */
 export class UserKeyMissing extends Error {
   constructor(user: string) {
     super(`the store of user keys has no key of user ${user}: restore it from a backup`)

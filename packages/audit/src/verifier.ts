@@ -127,7 +127,7 @@ class ExportVerifier {
       this.#warnings.add('the keys in the export itself are trusted: a forger could have replaced them')
   }
 
-  /** @returns false when the rest of the file makes no difference, because it is broken already */
+  /** @returns false once the file is broken, so that the rest need not be read */
   write(piece: Uint8Array): boolean {
     if (this.#broken) return false
     try {

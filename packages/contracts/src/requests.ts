@@ -57,10 +57,13 @@ const Rotation = z.object({
 })
 export type Rotation = z.infer<typeof Rotation>
 
-/** Which secrets to seal again: those after the place of the last answer. */
+/** A page of secrets to seal again: those after the place where the last answer ended. */
 const Reseal = z.object({
   after: z.string().nullable(),
-  /** That of the first key of the first answer. A process with another first key seals nothing, and answers with its key. */
+  /**
+   * Fingerprint of the first key, from the first answer. A process whose first key differs seals nothing and answers
+   * with its own.
+   */
   fingerprint: z.string().optional(),
 })
 export type Reseal = z.infer<typeof Reseal>
@@ -68,7 +71,7 @@ export type Reseal = z.infer<typeof Reseal>
 const Resealed = z.object({
   /** The first key of the process that answers. */
   key: z.object({ id: z.string(), fingerprint: z.string() }),
-  /** Number of secrets that were checked, and of those that another key had sealed. */
+  /** Number of secrets that were checked, and how many of them another key had sealed. */
   examined: z.int(),
   resealed: z.int(),
   /** Names of secrets that no key opens, or that could not be read. */
@@ -133,8 +136,8 @@ export const requests = {
   reseal: (service: 'identity' | 'notifier') =>
     to(service, 'reseal', { asked: Reseal, answer: Resealed, timeoutMs: 30_000 }),
   /**
-   * By an operator: `fingerprint` is that of the first key, which all secrets are sealed with. Answers with the ids of the
-   * keys that are no longer in use.
+   * By an operator, once all secrets are sealed with the first key, which `fingerprint` identifies. Answers with the
+   * ids of the keys that are no longer in use.
    */
   retireKeys: to('identity', 'retire-encryption-keys', {
     asked: z.object({ fingerprint: z.string() }),

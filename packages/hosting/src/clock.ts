@@ -1,6 +1,5 @@
 import type { Log } from '@gantry/event-sourcing'
 
-/** The clock of a process. */
 export interface Clock {
   /** Until the first comparison, the time of the machine. */
   now(): Date

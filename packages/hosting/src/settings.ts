@@ -18,7 +18,7 @@ const storeUrl = (schemes: readonly string[], example: string) =>
     error: `must be such as ${example}, or sqlite:PATH`,
   })
 
-/** A setting whose value must not be in a file that others may read, as the chart of Kubernetes has. */
+/** A secret setting: the chart takes its value from a Secret, never from the values that others may read. */
 const secret = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description, secret: true })
 
@@ -84,7 +84,6 @@ export const principalKeySetting = key()
     shown: 'derived from the first key of `ENCRYPTION_KEY`',
   })
 
-/** The keys of the services. */
 export const keySettings = z.object({
   ENCRYPTION_KEY: encryptionKeys(
     'must be set, and be the same for all services: openssl rand -base64 32',
@@ -95,7 +94,6 @@ export const keySettings = z.object({
   PRINCIPAL_KEY: principalKeySetting,
 })
 
-/** The settings of the stores of a service. */
 export const storeSettings = z.object({
   EVENT_STORE_URL: z
     .string({ error: 'must be set: esdb://host:2113' })
@@ -138,7 +136,6 @@ export const urlsOfServices = z.object({
   NOTIFIER_URL: origins.describe('URLs of notifier.'),
 })
 
-/** Settings of the port inside. */
 const internalPort = z.object({
   INTERNAL_PORT: port
     .prefault('8081')

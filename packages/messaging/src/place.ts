@@ -3,7 +3,7 @@ import type { Bus, StoredMessage, Subjects } from './bus.ts'
 /** Maximum time by which the clock of a caller may be ahead of the clock of the bus. */
 const AHEAD_MS = 300_000
 
-/** The messages that are searched: those on the subjects, as a reader with the name. */
+/** The messages that are searched: those on the subjects. `reader` is as in ReadOptions. */
 type Searched = Pick<Subjects, 'subjects'> & { reader?: string }
 
 /** The first message after a sequence (exclusive); undefined when there is none. */

@@ -40,14 +40,14 @@ export interface Leases {
 
 /** The generations of a group of collections. */
 export interface Generations {
-  /** The one that readers get. */
+  /** The generation that readers get. */
   live: number
   /**
-   * Those that commands write, `live` among them. A greater one is being built. A smaller one was live before: other
-   * processes may still read it.
+   * The generations that commands write, `live` included. A greater one is being built. A smaller one was live before,
+   * and other processes may still read it.
    */
   written: readonly number[]
-  /** Those that are written no more, and are deleted once no process can be writing them. */
+  /** The generations that are no longer written. Each is deleted once no process can be writing it. */
   dropped: readonly number[]
   /** The last request for a rebuild that has ended; undefined until the live generation is made. */
   ended?: string | undefined

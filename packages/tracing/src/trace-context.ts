@@ -184,7 +184,8 @@ const requestIdOf = ({ id, data }: Message): string => {
 }
 
 /**
- * Handles a message in a span, in the context of the request that caused it, of which the message has id and traceparent.
+ * Handles a message in a span, in the context of the request that caused it. The message carries the id and the
+ * traceparent of that request.
  * @param system name of the message server
  */
 export const handlingMessage = <Result>(
@@ -203,7 +204,7 @@ export const handlingMessage = <Result>(
 }
 
 /**
- * Publishes messages, each in a span of its trace, whose context the message then carries.
+ * Publishes messages. Each has a span in its own trace and carries the context of that span.
  * @param system name of the message server
  */
 export async function sendingMessages<Sent extends Message, Result>(

@@ -4,7 +4,6 @@ import { z } from 'zod'
 
 const DAY_MS = 86_400_000
 
-/** Settings that the catalog reads from the environment. */
 export const catalogSettings = z.object({
   DEPLOYMENT_TIMEOUT: duration
     .refine(ms => ms >= 1_000 && ms <= 30 * DAY_MS, { error: 'must be from 1s to 30d' })

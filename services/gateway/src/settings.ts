@@ -30,7 +30,6 @@ const proxies = z
   })
   .transform(networks => (networks.length > 0 ? networks : (false as const)))
 
-/** The settings of the gateway in the environment. */
 export const gatewaySettings = z.object({
   RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000)
     .prefault('0')

@@ -23,7 +23,10 @@ export interface Resealing {
   metadata(actor: string): CommandMetadata
 }
 
-/** Seals signing keys, then pages of the keys of users again, where another than the first key of ENCRYPTION_KEY sealed them. */
+/**
+ * Seals again what a key other than the first of ENCRYPTION_KEY has sealed: signing keys, then pages of the keys of
+ * users.
+ */
 export function resealing({ rings, ciphers, userKeys, encryptionKeys, metadata }: Resealing) {
   return async ({ after, fingerprint }: Reseal): Promise<Resealed> => {
     const key = firstInUse(encryptionKeys)

@@ -33,7 +33,6 @@ const pushUrl = z.string().transform((text, context): URL => {
   return z.NEVER
 })
 
-/** Settings that identity reads from the environment. */
 export const identitySettings = z.object({
   GANTRY_ADMIN_USERNAME: username
     .prefault('admin')

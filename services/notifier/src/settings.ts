@@ -5,7 +5,6 @@ import { cidrs } from './http/address.ts'
 
 const DAY_MS = 86_400_000
 
-/** The settings of the notifier. */
 export const notifierSettings = z.object({
   WEBHOOK_TIMEOUT: duration
     .refine(ms => ms >= 10 && ms <= 300_000, { error: 'must be from 10ms to 5m' })

@@ -24,9 +24,9 @@ export const DeploymentStatus = z.enum([
 ])
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>
 
-/** A user in a URL that browsers take for one of http or https, also without slashes or with backslashes. */
+/** Matches a user in a URL that browsers read as http or https, also without slashes or with backslashes. */
 const HTTP_USER = /^(?:(?:[a-z\d.-]+\+)?https?:[\\/]*|[\\/]{2})[^\\/?#]*@/i
-/** A password in another URL, or in the address of a repository as git and scp write it. */
+/** Matches a password in any other URL, or in a repository address as git and scp write it. */
 const PASSWORD = /^(?:[a-z][a-z\d+.-]*:\/\/)?[^/?#@:]*:[^/?#]*@/i
 
 /** A URL, path or address of a repository. Credentials would stay in the log, which nothing removes. */

@@ -11,7 +11,7 @@ export interface OperationResponse {
   schema?: z.ZodType
   /** Media types of a body that is not one JSON document. */
   mediaTypes?: readonly string[]
-  /** Schemas by media type of a response that the caller can have in several: of the body, or of each item of a stream. */
+  /** The schemas of a response with a choice of media types: of the body, or of each item of a stream. */
   alternatives?: Readonly<Record<string, z.ZodType>>
   /** Descriptions by name of headers other than those that every response may have. */
   headers?: Readonly<Record<string, string>>

@@ -85,7 +85,7 @@ export class AggregateProjection<State, Command extends DomainCommand, Event ext
   }
 
   /**
-   * Projects the stream up to a state that a caller is answered without having changed it: the writer of that state may
+   * Projects the stream up to a state that a command returns without appending anything. The writer of that state may
    * have died between the append and the projection.
    */
   async showAll(id: string, state: StreamState<State>, readAt: number): Promise<void> {
@@ -139,7 +139,7 @@ export class AggregateProjection<State, Command extends DomainCommand, Event ext
     return (await this.#states.read(id, through + 1)).filter(event => event.revision <= revision)
   }
 
-  /** Serializes the projections of a stream: each finds what the one before has projected. */
+  /** Runs the projections of a stream one after the other, so that each finds what the one before has projected. */
   async #serially(id: string, work: () => Promise<void>): Promise<void> {
     const before = this.#underWay.get(id)
     const run = before ? before.then(work, work) : work()

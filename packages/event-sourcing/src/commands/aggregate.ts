@@ -24,7 +24,9 @@ const TRIES_WHEN_UNAVAILABLE = 3
 /** Another process repeats a command only after a longer time; see the idempotency of requests in service-runtime. */
 const OTHER_TRY_AFTER_MS = 1_000
 
-/** The tries of one command: after which failures there is another one, and what it has to find out first. */
+/**
+ * The tries of one command. Decides after which failures there is another try, and what that try has to check first.
+ */
 class Tries {
   readonly #startedAt = performance.now()
   #count = 1
@@ -45,7 +47,7 @@ class Tries {
     return this.#conflicted
   }
 
-  /** Whether an acknowledged append is certainly that of this try. Tries in other processes are far apart in time. */
+  /** Whether an acknowledged append is certainly that of this try. Another process would try the command only later. */
   get isOnlyTry(): boolean {
     return !this.#mayHaveAppended && performance.now() - this.#startedAt < OTHER_TRY_AFTER_MS
   }
@@ -68,7 +70,7 @@ class Tries {
 export interface Executed<State, Event> extends StreamState<State> {
   /** What the command appended; empty when nothing changed. */
   events: Event[]
-  /** The same with ids, revisions and metadata. */
+  /** `events` with ids, revisions and metadata. */
   facts: Fact[]
 }
 

@@ -10,12 +10,12 @@ export interface StreamWrites {
   projection?: Projection
   events: readonly RecordedEvent[]
   writes: Write[]
-  /** Whether the stream is held after these events. The writes contain the record of that. */
+  /** Whether these events leave the stream held. The writes then contain the record of the hold. */
   holds: boolean
 }
 
 /**
- * The writes for events of a stream. Before an event that cannot be processed, they are those of the earlier events.
+ * The writes for events of a stream, up to the first event that cannot be processed.
  * @param again whether to project events that this process has projected before
  */
 export async function projectStream(

@@ -52,7 +52,7 @@ const latestOf = (projector: string) => `${projector}.latest`
 export const latestIdOf = (projector: string, { checkpoints }: ReadModels): Promise<string | undefined> =>
   checkpoints.get(latestOf(projector))
 
-/** The records of all projectors that were ever started, in the order of their names; of one name, that of the latest id. */
+/** The records of all projectors that were ever started, in the order of their names; each name once, with its latest id. */
 export async function listReadModels(readModels: ReadModels): Promise<ReadModelRecord[]> {
   const found = await readModels.collection(readModelRecords).list({ limit: 1_000 })
   const records = await Promise.all(

@@ -133,7 +133,10 @@ async function readNote({ name, readModels }: RelayOptions): Promise<Note | unde
   return { sequence: Number(sequence), position, through }
 }
 
-/** The position up to which the bus still has all messages, if it has the last one of the note; undefined without a note. */
+/**
+ * The position up to which the bus has all messages, provided that it still has the last message of the note. Undefined
+ * without a note.
+ */
 const safeAfter = (last: StoredMessage | undefined, note: Note | undefined): Position | undefined =>
   note && (note.through > positionOf(last) ? note.through : positionOf(last))
 
@@ -230,7 +233,10 @@ const positionOf = (message: StoredMessage | undefined): Position => message?.he
 /** The events that cannot be made public. They would fail at every start and block all later events. */
 interface UnpublishableEvents {
   hold(event: RecordedEvent, error: unknown): void
-  /** To be called for each event that was made public, which may be held since a release that could not read it. */
+  /**
+   * Ends the hold on an event. Call it for each published event: a release that could not read the event may have held
+   * it.
+   */
   release(event: RecordedEvent): void
   save(): Promise<void>
 }
@@ -260,7 +266,9 @@ async function unpublishableEvents({ name, readModels, log }: RelayOptions): Pro
   }
 }
 
-/** The messages of an event that come after the last published one. A last message without a position excludes none. */
+/**
+ * The messages of an event that come after the last published message. If that message has no position, all of them.
+ */
 function messagesAfter(
   { identity, last }: { identity: string; last: StoredMessage | undefined },
   { publication }: RelayOptions,

@@ -33,8 +33,8 @@ export const relaysOf = (projectors: readonly string[]): string[] => [
 export const isRelay = (holder: string): boolean => holder.endsWith('.relay')
 
 /**
- * The held streams of one projector or relay. Those of a projector are a read model that a rebuild makes again, like the
- * others. Those of a relay stay until it reads the whole log again.
+ * The held streams of one projector or relay. A rebuild makes those of a projector again. Those of a relay stay until
+ * it reads the whole log again.
  */
 export const heldStreams = (projector: string): HeldStreams =>
   defineCollection<HeldStream>({
@@ -43,7 +43,9 @@ export const heldStreams = (projector: string): HeldStreams =>
     fields: { status: 'string' },
   })
 
-/** Only the projector writes these records, under its lease: a record replaces the one before it at any revision. */
+/**
+ * The same for all records: only the projector writes them, under its lease, so a record replaces the one before it.
+ */
 const REVISION = 0
 
 export const held = (collection: HeldStreams, stream: HeldStream): Write => ({

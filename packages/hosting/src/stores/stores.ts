@@ -76,7 +76,7 @@ function openReadModels(url: string, disk: Disk, log: Log | undefined): Open<Rea
   }
 }
 
-/** A store whose backing store is checked with another one, or cannot be unavailable, has none of its own. */
+/** A store of blobs. Only a bucket is a backing store of its own, to be checked. */
 type OpenBlobs = Pick<Open<BlobStore>, 'store'> & Partial<Open<BlobStore>>
 
 /** Opens the store of blobs. @throws Error when neither BLOB_URL nor READ_MODEL_URL can store blobs */

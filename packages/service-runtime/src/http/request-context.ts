@@ -67,7 +67,7 @@ export function keepContexts(app: FastifyInstance): void {
 export const contextOfRequest = (request: FastifyRequest): TraceContext | null =>
   (request as InContext)[CONTEXT]
 
-/** Does work in the context of a request: the events of its body, of which the handler may follow, have none. */
+/** Does work in the context of a request. The handler may continue after an event of the body, which has no context. */
 export function inContextOfRequest<Result>(
   request: FastifyRequest,
   work: () => Promise<Result>,

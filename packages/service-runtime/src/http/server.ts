@@ -38,7 +38,10 @@ export class OpenConnections {
   #draining = false
   #dropsUnused = false
 
-  /** Watches the connections of a server. Those at the second address of `localhost` are known from their first request. */
+  /**
+   * Watches the connections of a server. A connection to the second address of `localhost` is known from its first
+   * request on.
+   */
   watch(app: FastifyInstance): void {
     app.server.on('connection', (socket: Socket) => {
       if (this.#dropsUnused) socket.destroy()

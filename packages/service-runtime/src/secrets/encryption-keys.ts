@@ -36,7 +36,7 @@ interface EncryptionKey {
 export interface EncryptionKeys {
   /** The key that seals. */
   first: EncryptionKey
-  /** All keys open. The first one comes first. Ids are unique. */
+  /** The keys that open, the first one included. Their ids are unique. */
   all: readonly EncryptionKey[]
 }
 

@@ -48,7 +48,7 @@ interface Remembered {
   id: string
   /** Id of the caller. */
   user: string
-  /** The UUIDs that the outcome consists of, among them those of all users whose names it has. */
+  /** The UUIDs in the outcome, which include those of all users whose names it has. */
   mentioned: string[]
   /** HMAC of the request, with a key from ENCRYPTION_KEY and the idempotency key: it may contain a password. */
   requestHash: string
@@ -202,9 +202,9 @@ const [DELETED, ERASED] = [
 ]
 
 /**
- * The reaction of a service to the end of a user: the records of a deleted user's requests are removed. Those of other
- * callers whose outcome mentions the user lose it after an erasure; a repeated request is then executed with the same ids,
- * so that it creates nothing again.
+ * Reacts to the end of a user. Removes the records of a deleted user's requests. After an erasure, removes the outcomes
+ * of other requests that mention the user: such a request is executed again when it is repeated, and creates nothing,
+ * because its ids are the same.
  */
 export function forgettingUsers(service: string, readModels: ReadModels): Reaction {
   const remembered = recordsOf({ service, readModels })

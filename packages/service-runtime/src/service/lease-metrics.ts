@@ -6,7 +6,7 @@ import { Gauge, type Registry } from 'prom-client'
  * the sum over replicas is 0 or 1, except for moments after a takeover.
  */
 export function watchedLeases(registry: Registry, leases: Leases): Leases {
-  /** When the leases that were asked for end, by name, in the monotonic time of this process. */
+  /** The end of each requested lease, by name, in the monotonic time of this process. */
   const ends = new Map<string, number>()
   const notHeld = Number.NEGATIVE_INFINITY
   new Gauge({

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { duration } from './durations.ts'
 import { settingConflicts } from './setting-conflicts.ts'
 
-/** SHUTDOWN_TIMEOUT. */
 export const shutdownTimeout = duration
   .refine(ms => ms >= 1_000 && ms <= 3_600_000, { error: 'must be from 1s to 1h' })
   .prefault('25s')

@@ -59,7 +59,7 @@ async function* chunks(options: EventChunksOptions, begun: Begun): AsyncGenerato
   let { slot } = begun
   let { after } = start
   let reader = feedReader(start.position)
-  /** Removed events are missed by a reader that has read the ones before. */
+  /** Whether removed events count as missed. They do for a reader that has read the events before them. */
   let misses = start.resumes
   while (!signal.aborted && after < until) {
     const latest = reader.caughtUp() && tail?.reaches(after) ? tail : undefined

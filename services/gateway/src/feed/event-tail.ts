@@ -15,7 +15,7 @@ const BATCH_MS = 80
 /** Number of followers that get new events in one slice. */
 const FOLLOWERS_PER_SLICE = 25
 
-/** The latest events of the stream. The bus is read once for all followers. */
+/** The latest events of the stream, which one read of the bus brings to all followers. */
 export interface Tail {
   /** Whether the tail keeps all events after the sequence. @throws BusUnavailable when the read of the bus has failed */
   reaches(sequence: number): boolean
@@ -180,7 +180,7 @@ function keptEntries(start: number) {
   let position = ''
   let length = 0
   const entries: Entry[] = []
-  /** The chunks after the sequences at which followers are. They share what is made of a chunk. */
+  /** The chunk after each sequence that a follower has reached. Followers at the same sequence share it. */
   const chunks = new Map<number, Chunk>()
 
   const dropFirst = () => {

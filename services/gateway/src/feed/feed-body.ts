@@ -23,7 +23,7 @@ export interface FeedBody {
 
 /** Takes one chunk at a time, when the reader asks for it, so that events do not pile up for a slow reader. */
 export function feedBody({ chunks, format, passes, follow }: FeedBodyOptions): FeedBody {
-  /** Position after the chunks that were taken, when they had no event for the reader since the last one. */
+  /** Position after the taken chunks, if they have had no event for the reader since the last one sent. */
   let silent: string | undefined
   let offeredAt: number | undefined
 

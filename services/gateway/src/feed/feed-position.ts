@@ -29,15 +29,15 @@ export const placeOf = ({ sequence, id, storedAt }: StoredMessage): FeedPlace =>
 })
 
 /**
- * Position of a reader: the last message that was passed, which finds it quickly on the bus, and `passed`, which identifies
- * it by the event log, for a bus that was built again from the log or repeats messages.
+ * Position of a reader. The last message that was passed is found quickly on the bus. `passed` identifies the position
+ * by the event log, because a bus may be built again from the log or repeat messages.
  */
 export interface FeedPosition extends FeedPlace {
   /** Identity of the event log; empty when no message was known yet. */
   log: string
   /** By service. Nothing was passed of a service that is missing. */
   passed: ReadonlyMap<string, Passed>
-  /** Services whose passed messages a bus that was built again has not repeated yet. */
+  /** Services whose passed messages a rebuilt bus has not repeated yet. */
   awaited: readonly string[]
 }
 
@@ -123,14 +123,14 @@ interface Last extends Passed {
   segment: string
 }
 
-/** @param start with the services in `awaited` whose passed messages come again */
+/** @param start whose `awaited` names the services with passed messages that the bus repeats */
 export function feedReader(start: FeedPosition): FeedReader {
   let place: FeedPlace = start
   let { log } = start
   const lasts = new Map<string, Last>()
   for (const [service, passed] of start.passed)
     lasts.set(service, { ...passed, id: start.id, segment: segment(service, passed) })
-  /** By service: the passed messages at its position that come again. */
+  /** By service: the passed messages at its position that a rebuilt bus still has to repeat. */
   const awaited = new Map<string, number>()
   for (const service of start.awaited) awaited.set(service, start.passed.get(service)?.messages ?? 0)
 

@@ -28,7 +28,10 @@ export interface FeedStart {
   /** Sequence on the bus to read after. */
   after: number
   position: FeedPosition
-  /** Whether events that are removed after the position are missed: the reader has read before. */
+  /**
+   * Whether events that were removed after the position count as missed, because the reader has read the events before
+   * them.
+   */
   resumes: boolean
 }
 
@@ -92,8 +95,9 @@ const ofService = (service: string) => [subjects.events(service, '*')]
 const logPosition = (message: StoredMessage | undefined) => message?.headers?.[LOG_POSITION] ?? ''
 
 /**
- * The position of a reader who has read the bus up to a place. Of a service that has published nothing since, that is
- * its last message; of another one everything before its next message, because a relay publishes in the order of the log.
+ * The position of a reader that has read the bus up to a place. A relay publishes in the order of the log. So for a
+ * service that has published since, everything before its next message was read; for any other service, everything up
+ * to its last message.
  */
 export async function positionAt(bus: Bus, place: FeedPlace): Promise<FeedPosition> {
   const { sequence } = place
@@ -162,7 +166,7 @@ async function requireInLog(
     throw new Refusal('position-ahead', { detail: 'after is a position after the last event of the log' })
 }
 
-/** Whether the bus still has, of each service, a message that was passed, so that none after it was removed. */
+/** Whether the bus still has a passed message of every service. It then has removed no later one. */
 async function reachesBack(bus: Bus, { passed }: FeedPosition, removed: number): Promise<boolean> {
   const firsts = await Promise.all(
     [...passed].map(async ([service, { position }]) => {

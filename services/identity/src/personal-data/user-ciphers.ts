@@ -15,7 +15,8 @@ export interface UserCiphers {
    */
   open(user: string, sealed: string): Promise<string | null>
   /**
-   * Makes pseudonyms of texts: HMACs with the key of a user, so that nothing guesses the text after an erasure.
+   * Makes pseudonyms of texts: HMACs with the key of a user, so that after an erasure a guessed text cannot be compared
+   * with them.
    * @returns a function whose result is 43 characters of base64url; null when the user is erased
    * @throws UserKeyMissing
    */

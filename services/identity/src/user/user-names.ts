@@ -5,7 +5,10 @@ import type { Collection } from '@gantry/stores'
 import type { UserAggregate } from './user.decide.ts'
 import type { UserDocument } from './user.projection.ts'
 
-/** The names of users from the read model; those of deleted users, who have no document, from the log. Not of erased ones. */
+/**
+ * Names of users from the read model. Deleted users have no document there, so their names come from the log. Erased
+ * users are left out.
+ */
 export function namesFrom(
   users: Collection<UserDocument>,
   user: UserAggregate,

@@ -20,10 +20,10 @@ import {
 import type { Payloads } from './payloads.ts'
 
 /**
- * A queue of pending deliveries: those of one webhook and one kind. The kinds are separate so that first attempts do not
- * wait behind retries, retries requested by a user (`manual`) not behind automatic ones, and tests, which are also sent
- * for inactive webhooks, not behind deliveries that wait until the webhook is active. `turn` has the blocked deliveries
- * of ordered webhooks.
+ * A queue of pending deliveries: those of one webhook and one kind. A delivery waits behind none of another kind: first
+ * attempts not behind retries, retries that a user requested (`manual`) not behind automatic ones, and tests, which
+ * inactive webhooks get as well, not behind deliveries that wait until the webhook is active. `turn` has the blocked
+ * deliveries of ordered webhooks.
  */
 export interface Queue {
   webhook: string

@@ -25,7 +25,7 @@ export interface Resealing {
   encryptionKeys: EncryptionKeys
 }
 
-/** Seals the secrets of a page of webhooks again, where another key than the first one of ENCRYPTION_KEY sealed them. */
+/** Seals again the secrets of a page of webhooks that a key other than the first of ENCRYPTION_KEY has sealed. */
 export function resealing({ webhooks, projector, readModels, eventStore, keys, encryptionKeys }: Resealing) {
   /** @returns whether a secret was sealed again @throws EncryptionKeyMissing, StreamQuarantined */
   const reseal = async (id: string): Promise<boolean> => {

@@ -5,7 +5,7 @@ import { LineFile } from '../line-file.ts'
 /** A file with an export, which may be incomplete. */
 export interface ExportFile {
   /**
-   * The last trailer, also as the service wrote it: a line of JSON. Undefined when there is none yet.
+   * The last trailer, with the line of JSON as the service wrote it. Undefined when there is none yet.
    * @throws CommandFailed when the file ends with an error of the service
    */
   last(): Promise<{ trailer: Trailer; json: string } | undefined>

@@ -125,7 +125,10 @@ async function report(
   return NOT_VERIFIED
 }
 
-/** Checks that each part begins where the one before it ends, and that one has the older end. @returns whether it refuses them */
+/**
+ * Refuses parts that do not begin where the one before ends, and parts of which none has the older end.
+ * @returns whether it refuses them
+ */
 async function refusal(parts: readonly Part[], older: ChainPoint | undefined): Promise<boolean> {
   const ordered = parts.toSorted(
     (one, other) => begin(one).number - begin(other).number || end(one).number - end(other).number,

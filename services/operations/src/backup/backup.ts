@@ -188,7 +188,7 @@ const keyFilesOf = async (dataDir: string): Promise<string> => {
 }
 
 /**
- * Has the log and the keys of users copied by the running service, or copies them if none runs. A failure leaves no file.
+ * Copies the log and the keys of users, by the running service if one runs. A failure leaves no file.
  * @returns whether the key of the service is that of encryption.key
  */
 async function copyStores(

@@ -14,7 +14,7 @@ import type { ServicesInstallation } from '../installation.ts'
 export interface Comparison {
   /** Position of the last event of the log. */
   head: string
-  /** What has seen events that are not in the log, or is of another log, in a line each. */
+  /** A line for each read model, relay or bus that has events which the log lacks, or belongs to another log. */
   foreign: string[]
   /** SHA-256 of images whose bytes are missing. */
   missingImages: string[]

@@ -139,7 +139,7 @@ export function positionIn(line: string): string | undefined {
   }
 }
 
-/** The lines of a file of events, by which no other file is continued. */
+/** Recognizes the lines of a file of events, so that a file of other lines is not continued. */
 export const FEED_LINES = {
   isOwn: (line: string) => line.startsWith('{"id":') && positionIn(line) !== undefined,
   beginning: '{"id":',

@@ -28,7 +28,10 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   return ended.code(0)
 }
 
-/** Without a beginning: from now on, by the clock of the service. @returns undefined when interrupted */
+/**
+ * Begins now, by the clock of the service, unless the arguments name a beginning.
+ * @returns undefined when interrupted
+ */
 async function withBeginning(
   remote: Remote,
   selection: Selection,

@@ -5,7 +5,10 @@ type Shown<Type extends Change['resourceType']> = NonNullable<
   Extract<Change, { resourceType: Type }>['after']
 >
 
-/** What changes no resource and is recorded for the audit log alone. A stream has the accesses of one type and minute. */
+/**
+ * An access that changes no resource and is recorded for the audit log alone. A stream has the accesses of one type in
+ * one minute.
+ */
 export type AccessEvent =
   | { type: 'LoginRefused'; data: Shown<'LOGIN'> }
   | { type: 'AuditLogExported'; data: Shown<'AUDIT_LOG'> }

@@ -128,7 +128,7 @@ async function beginning(
   return { from, soFar: { before, count, omitted, first, last: lastOfPart } }
 }
 
-/** Text that is passed on after `recorded`: what is checked before the first part is checked before that changes the log. */
+/** Passes text on once `recorded` has run. The first part is made before, so that a refused export is not recorded. */
 async function* once(recorded: () => Promise<void>, text: AsyncIterable<string>): AsyncGenerator<string> {
   let done: Promise<void> | undefined
   for await (const part of text) {

@@ -98,7 +98,10 @@ function requireIntact(documents: readonly AuditDocument[], after: ChainPoint): 
   if (documents.length === 0) throw new AuditLogBroken(missingRecord(after.number + 1))
 }
 
-/** Records of an erased user have no personal fields. @throws UserKeyMissing, so that no others lack theirs */
+/**
+ * Records as an export shows them; without personal fields for an erased user.
+ * @throws UserKeyMissing instead of leaving out the fields of another user
+ */
 async function exported(
   doc: AuditDocument,
   names: Awaited<ReturnType<NamesOf>>,

@@ -6,7 +6,7 @@ import type { AuditPushes, PushedRange } from './auditpush.ts'
 import type { Destination } from './destination.ts'
 import type { PushMetrics } from './metrics.ts'
 
-/** The audit log as the push reads it. */
+/** The audit log in parts that can be pushed. */
 export interface PushSource {
   /** Waits for a limited time until the audit log has all changes. @throws Error or Refusal when it takes longer */
   upToDate(): Promise<void>
