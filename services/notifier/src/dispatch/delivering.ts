@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Dependencies } from '@gantry/service-runtime'
 import type { Deliveries } from '../delivery/deliveries.ts'
-import { type Resolve, systemResolve } from '../http/connect.ts'
+import { hostResolver, type Resolve } from '../http/host-resolver.ts'
 import { sender } from '../http/post.ts'
 import type { NotifierSettings } from '../settings.ts'
 import type { SigningKeys } from '../webhook/signing.ts'
@@ -23,8 +23,6 @@ export interface ExternalDependencies {
   breaker: BreakerRules
 }
 
-const DEFAULTS: ExternalDependencies = { random: Math.random, resolve: systemResolve, breaker: BREAKER }
-
 export interface DeliveringOptions {
   deliveries: Deliveries
   webhooks: Webhooks
@@ -42,6 +40,11 @@ export interface Delivering {
   stop(): Promise<void>
 }
 
+/**
+ * Timeout of the look-up of a host name, unless half of the timeout of an attempt is less: an attempt whose name is not
+ * resolved fails as such and not by its timeout, which would be the fault of the receiver.
+ */
+const LOOK_UP_MS = 5_000
 /** Time after the timeout of an attempt to record its outcome, before it counts as lost. */
 const RECORDING_MS = 5_000
 /** How long running attempts may continue when the service stops, unless a quarter of SHUTDOWN_TIMEOUT is less. */
@@ -57,8 +60,10 @@ export function delivering(options: DeliveringOptions): Delivering {
   const { deliveries, webhooks, keys, settings, dependencies } = options
   const { readModels, bus, now, process } = dependencies
   const { holder, log } = process
-  const { random, resolve, ca, breaker } = { ...DEFAULTS, ...options.externals }
   const { WEBHOOK_TIMEOUT: timeoutMs, WEBHOOK_RETENTION: retentionMs } = settings
+  const lookUpMs = Math.min(LOOK_UP_MS, timeoutMs / 2)
+  const { random = Math.random, ca, breaker = BREAKER } = options.externals
+  const { resolve = hostResolver({ timeoutMs: lookUpMs }) } = options.externals
   const lostAfterMs = timeoutMs + RECORDING_MS
 
   const limiter = new Limiter({ ...LIMITS, perSecond: settings.WEBHOOK_RATE_PER_SECOND }, { rules: breaker })

@@ -1,18 +1,8 @@
-import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { type Cidr, refusedAddress } from './address.ts'
 import { AttemptFailure } from './failure.ts'
-
-interface Address {
-  address: string
-  family: number
-}
-
-/** Resolves a host name to its addresses. */
-export type Resolve = (hostname: string) => Promise<Address[]>
-
-export const systemResolve: Resolve = hostname => lookup(hostname, { all: true, order: 'verbatim' })
+import { type Address, isNoSuchName, type Resolve } from './host-resolver.ts'
 
 export interface ConnectOptions {
   resolve: Resolve
@@ -41,7 +31,7 @@ export function vettedConnector({
     return addresses
   }
 
-  /** Concurrent lookups of a name share one query: the system runs few lookups at a time, and each may take long. */
+  /** Concurrent lookups of a name share one query. */
   const running = new Map<string, Promise<Address[]>>()
   const lookUp = (hostname: string) => {
     const shared = running.get(hostname)
@@ -56,8 +46,8 @@ export function vettedConnector({
       const found = await lookUp(hostname)
       if (found.length > 0) return vet(found)
     } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
-      if (!(error instanceof AttemptFailure) && !NO_SUCH_NAME.has(reason)) {
+      if (!(error instanceof AttemptFailure) && !isNoSuchName(error)) {
+        const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
         throw new AttemptFailure('resolver-failed', `cannot resolve ${hostname}: ${reason}`, error)
       }
       throw noAddress(hostname, error)
@@ -105,8 +95,6 @@ export function vettedConnector({
 const noAddress = (hostname: string, cause?: unknown) =>
   new AttemptFailure('address-refused', `${hostname} has no address that webhooks may reach`, cause)
 
-/** Error codes of a working DNS resolver for a name without addresses. */
-const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME'])
 /** Connection errors that are caused by this machine. */
 const LOCAL_ERRORS = new Set([
   'EMFILE',

@@ -5,8 +5,8 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { cidrs } from './address.ts'
-import type { Resolve } from './connect.ts'
 import { AttemptFailure } from './failure.ts'
+import type { Resolve } from './host-resolver.ts'
 import { type PostRequest, type Sender, sender } from './post.ts'
 
 const CERTIFICATE = readFileSync(new URL('./fixtures/hooks.test.crt', import.meta.url), 'utf8')
