@@ -4,6 +4,7 @@ import { subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
 import type { Dependencies } from '@gantry/service-runtime'
+import { administrator } from '@gantry/service-runtime/testing'
 import { ReadModelsUnavailable } from '@gantry/stores'
 import { beforeEach, describe, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
@@ -59,6 +60,28 @@ describe('a webhook', () => {
     expect(await call('POST', `${path}/rotateSecret`)).toMatchObject(rotated)
     slow.reject(new ReadModelsUnavailable('away'))
   })
+})
+
+test('MAX_WEBHOOKS_PER_OWNER refuses a webhook, also created at once or transferred, until another one is deleted', async () => {
+  const { call, update, actAs } = await openNotifier({ MAX_WEBHOOKS_PER_OWNER: '2' })
+  const fields = { displayName: 'Hook', url: receiver.url('/a'), active: true, eventTypes: ['TEST'] }
+  const create = () => call('POST', '/webhooks', fields)
+  const answers = (await Promise.all([1, 2, 3].map(create))).toSorted((a, b) => a.status - b.status)
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 409])
+  expect(answers[2]?.body).toMatchObject({
+    code: 'too-many-webhooks',
+    limit: 2,
+    detail: 'a user may have 2 webhooks (MAX_WEBHOOKS_PER_OWNER)',
+  })
+  const { body: first } = answers[0] ?? {}
+  const { owner } = first
+  await update(first, { owner })
+  actAs({ ...administrator, userId: uuid(7) })
+  const { body: other } = await create()
+  const transfer = () => call('PUT', `/webhooks/${other.id}`, { ...fields, owner })
+  expect((await transfer()).body.code).toBe('too-many-webhooks')
+  await call('DELETE', `/webhooks/${first.id}`)
+  expect((await transfer()).body).toMatchObject({ owner })
 })
 
 describe('an event', () => {

@@ -54,7 +54,7 @@ export function notifierService(
   const projector = new Projector({ ...dependencies, ...process, ...PROJECTED })
   const periods = temporalWebhooks(dependencies, settings.WEBHOOK_ALLOWED_CIDRS)
   const storing = { ...dependencies, projector }
-  const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)
+  const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS, settings.MAX_WEBHOOKS_PER_OWNER)
   const deliveries = new Deliveries(storing, rules, settings.PUBLIC_URL)
   const recoveries = new Recoveries(storing, rules)
   const users = new KnownUsers(storing)

@@ -17,7 +17,7 @@ const publish = async (host: Notifier, count: number, type = 'API_CREATED', from
   for (let n = from; n < from + count; n++) await host.happen({ id: uuid(n), type })
 }
 
-test('deliveries to a failing endpoint wait without attempts, except for a retry by a user, until the webhook is changed', async () => {
+test('deliveries to a failing endpoint wait without attempts, except for a retry by a user, until the URL is changed', async () => {
   const host = await openNotifier(
     { WEBHOOK_RETRY_SCHEDULE: '10ms,1h' },
     { breaker: { failures: 1, firstPauseMs: 3_600_000, longestPauseMs: 3_600_000 } },
@@ -37,6 +37,8 @@ test('deliveries to a failing endpoint wait without attempts, except for a retry
   expect(receiver.on('/a').map(arrival => eventOf(arrival).id)).toEqual([uuid(0), uuid(0)])
 
   receiver.respond = ok
+  for (const active of [false, true]) await host.update(webhook, { active })
+  expect(await openBreakers(host)).toBe(1)
   await host.update(webhook, { url: receiver.url('/b') })
   await host.having('SUCCESS', 6)
   expect(await openBreakers(host)).toBe(0)

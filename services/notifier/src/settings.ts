@@ -19,6 +19,12 @@ export const notifierSettings = z.object({
   WEBHOOK_RATE_PER_SECOND: whole(0, 100_000)
     .prefault('0')
     .describe('Maximum attempts per second to one webhook; 0 for no limit.'),
+  MAX_WEBHOOKS_PER_OWNER: whole(0, 1_000_000)
+    .prefault('100')
+    .describe(
+      'Maximum webhooks of a user; 0 for no limit. A further one is refused with 409 `too-many-webhooks`. The same in every ' +
+        'replica.',
+    ),
   WEBHOOK_ALLOWED_CIDRS: cidrs
     .default([])
     .describe('Private networks that webhooks may reach, separated by commas.'),

@@ -51,6 +51,7 @@ export const PROBLEMS = {
     status: 409,
     title: 'No deployment job of this API and environment is running',
   },
+  'too-many-webhooks': { status: 409, title: 'The owner has the maximum number of webhooks' },
   'webhook-inactive': { status: 409, title: 'The webhook is inactive' },
   'owner-lacks-scope': { status: 409, title: 'The owner of the webhook may not read an event type' },
   'recovery-not-running': { status: 409, title: 'The recovery is not running' },

@@ -106,7 +106,7 @@ export class Dispatcher implements Dispatch, Starter {
   /** Cancels the pending deliveries of a deleted webhook. */
   async abandon(webhook: string): Promise<void> {
     const { deliveries, limiter, metrics } = this.#options
-    limiter.reset(webhook)
+    limiter.forget(webhook)
     for (;;) {
       const pending = await deliveries.pendingOf(webhook, BATCH)
       const executed = await Promise.all(
@@ -124,10 +124,9 @@ export class Dispatcher implements Dispatch, Starter {
 
   /** Cancels the pending deliveries of a webhook that turns out to be deleted. */
   async isOpen(queue: Queue): Promise<boolean> {
-    const { webhooks, log } = this.#options
-    const target = await webhooks.documents.get(queue.webhook)
-    if (!target) await this.#abandonIfDeleted(queue.webhook).catch(pastQuarantine(log))
-    return target !== undefined && mayCall(target.doc, queue)
+    const target = await this.#target(queue.webhook)
+    if (!target) await this.#abandonIfDeleted(queue.webhook).catch(pastQuarantine(this.#options.log))
+    return target !== undefined && mayCall(target, queue)
   }
 
   startDue(entry: Entry): Promise<Started> | undefined {
@@ -218,6 +217,7 @@ export class Dispatcher implements Dispatch, Starter {
 
   #slotFor(target: WebhookDocument, queue: Queue): Slot | undefined {
     if (!mayCall(target, queue)) return undefined
+    this.#options.limiter.know(target)
     const slot = this.#options.limiter.acquire(queue)
     if (typeof slot !== 'string') return slot
     this.#options.metrics.deferred(slot)
@@ -226,15 +226,15 @@ export class Dispatcher implements Dispatch, Starter {
 
   /** Claims a due attempt and makes it. */
   async #claim({ id, queue }: Entry, slot: Slot): Promise<Started> {
-    const { deliveries, webhooks } = this.#options
+    const { deliveries } = this.#options
     let release = () => void this.#busy.delete(id)
     try {
-      const target = await webhooks.documents.get(queue.webhook)
+      const target = await this.#target(queue.webhook)
       if (!target) return (await this.#abandonIfDeleted(queue.webhook)) ? 'inactive' : 'unclear'
-      if (!mayCall(target.doc, queue)) return 'inactive'
-      const claim = this.#claimFor(target.doc)
+      if (!mayCall(target, queue)) return 'inactive'
+      const claim = this.#claimFor(target)
       const { state, events } = await deliveries.issue(id, { type: 'StartAttempt', claim })
-      if (events.length > 0 && isPending(state)) await this.#attempt(target.doc, state, slot)
+      if (events.length > 0 && isPending(state)) await this.#attempt(target, state, slot)
       else release = () => void setTimeout(() => this.#busy.delete(id), HOLD_MS).unref()
       return 'started'
     } finally {
@@ -272,17 +272,25 @@ export class Dispatcher implements Dispatch, Starter {
 
   /** Starts a blocked delivery if its predecessors have finished. */
   async #startIfUnblocked(id: string) {
-    const { deliveries, webhooks } = this.#options
+    const { deliveries } = this.#options
     const { state } = await deliveries.load(id)
     if (!isBlocked(state) || !(await this.#ordering.isUnblocked(state))) return
-    const target = await webhooks.documents.get(state.webhook)
+    const target = await this.#target(state.webhook)
     if (!target) {
       // The webhook may have been deleted while its event was handled. That of a live one has no document yet: the
       // scheduler starts its deliveries later.
       await this.#abandonIfDeleted(state.webhook)
       return
     }
-    await this.#begin(target.doc, 'first', claim => deliveries.issue(id, { type: 'Unblock', claim }))
+    await this.#begin(target, 'first', claim => deliveries.issue(id, { type: 'Unblock', claim }))
+  }
+
+  /** Reads a webhook, whose owner and URL the limiter has to know. */
+  async #target(webhook: string): Promise<WebhookDocument | undefined> {
+    const { webhooks, limiter } = this.#options
+    const stored = await webhooks.documents.get(webhook)
+    if (stored) limiter.know(stored.doc)
+    return stored?.doc
   }
 
   async #abandonIfDeleted(webhook: string): Promise<boolean> {

@@ -3,8 +3,9 @@ import type { Queue } from '../delivery/delivery.projection.ts'
 import { Limiter, type Slot } from './limiter.ts'
 
 const queue = (webhook: string, kind: Queue['kind'] = 'first'): Queue => ({ webhook, kind })
-/** Takes a slot. @throws Error when none is granted */
-const taken = (limits: Limiter, wanted: Queue): Slot => {
+/** Takes a slot for a webhook with an owner of its own. @throws Error when none is granted */
+const taken = (limits: Limiter, wanted: Queue, owner = wanted.webhook): Slot => {
+  limits.know({ id: wanted.webhook, owner, url: 'http://a/' })
   const slot = limits.acquire(wanted)
   if (typeof slot === 'string') throw new Error(`no slot is granted: ${slot}`)
   return slot
@@ -27,12 +28,20 @@ test('all webhooks together hold at most the overall number of slots', () => {
   expect(limits.running).toBe(3)
 })
 
-test('when 200 webhooks release no slot, another webhook still gets one', () => {
+test('when 300 webhooks of one owner release no slot, those of other owners share a quarter of the slots', () => {
   const limits = new Limiter({ overall: 256 })
-  const greedy = Array.from({ length: 200 }, (_, n) => queue(`greedy${n}`))
-  for (let n = 0; n < 16; n++) for (const each of greedy) limits.acquire(each)
-  expect(limits.running).toBeLessThan(256)
-  taken(limits, queue('late'))
+  const greedy = Array.from({ length: 300 }, (_, n) => `greedy${n}`)
+  for (const id of greedy) limits.know({ id, owner: 'greedy', url: 'http://a/' })
+  for (let n = 0; n < 16; n++) for (const id of greedy) limits.acquire(queue(id))
+  expect(limits.running).toBe(192)
+  for (let n = 0; n < 8; n++) taken(limits, queue('late'))
+  taken(limits, queue('later'))
+})
+
+test('when 100 webhooks of an owner release no slot, another one of the owner still gets one', () => {
+  const limits = new Limiter({ overall: 256 })
+  for (let n = 0; n < 16; n++) for (let id = 0; id < 100; id++) limits.acquire(queue(`greedy${id}`))
+  expect(limits.acquire(queue('late'))).not.toBe('room')
 })
 
 test('the fewer slots are free, the fewer a webhook gets', () => {
@@ -133,14 +142,15 @@ test('callers of halfFree resume one by one when half of the slots are free, or 
   expect(wentOn).toEqual(['x', 'y'])
 })
 
-test('a change of the webhook resets its breaker, and attempts from before the change do not count', () => {
+test('only another URL closes the breaker of a webhook, and attempts to the URL before do not count', () => {
   const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
   const limits = new Limiter({ overall: 100 }, { now: () => 0, rules })
   const running = taken(limits, queue('a'))
   taken(limits, queue('a')).release(false)
+  limits.know({ id: 'a', owner: 'another', url: 'http://a/' })
   expect(limits.acquire(queue('a'))).toBe('breaker')
-  limits.reset('a')
-  taken(limits, queue('a')).release(true)
+  limits.know({ id: 'a', owner: 'another', url: 'http://b/' })
+  expect(limits.acquire(queue('a'))).not.toBe('breaker')
   running.release(false)
-  taken(limits, queue('a'))
+  expect(limits.acquire(queue('a'))).not.toBe('breaker')
 })

@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { Queue } from '../delivery/delivery.projection.ts'
+import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 
 /** State of the circuit breaker of an endpoint, in this process. */
 export type BreakerState =
@@ -114,8 +116,12 @@ export interface OpenBreaker {
 }
 
 export const LIMITS: Limits = { overall: 256 }
+/** Slots that an owner may hold for each free slot. */
+const PER_FREE_SLOT = 3
 const SHARE_OF_WEBHOOK = 1 / 8
 const SHARE_OF_RETRIES = 0.75
+/** Number of webhooks whose owner and URL are known. */
+const KNOWN = 10_000
 
 /** Number of held slots, and how many of them retries hold. */
 class SlotCount {
@@ -141,19 +147,23 @@ interface Endpoint {
 const BURST_MS = 1_000
 
 /**
- * Limits concurrent attempts, overall and for each endpoint, so that a slow endpoint does not use up the slots of the
- * others. An endpoint is a webhook, not an origin: webhooks of many users share an origin, and a failing one must not
- * delay the others.
+ * Limits concurrent attempts, overall, for each owner and for each endpoint, so that slow endpoints do not use up the slots
+ * of the others. An endpoint is a webhook, not an origin: webhooks of many users share an origin, and a failing one must
+ * not delay the others.
  *
- * A webhook gets another slot only while it holds less than an eighth of the free slots, rounded up (dynamic thresholds:
- * Choudhury and Hahne, 1998). A quarter of both limits is reserved for attempts that are not retries. Attempts that a
- * user requested are exempt from circuit breaker and rate limit.
+ * The webhooks of an owner get another slot only while they hold less than three times the free slots, and one of them only
+ * while it holds less than an eighth of the free slots that its owner may get, rounded up (dynamic thresholds: Choudhury and
+ * Hahne, 1998). So a slot stays free for the next owner. A quarter of each limit is reserved for attempts that are not
+ * retries. Attempts that a user requested are exempt from circuit breaker and rate limit.
  */
 export class Limiter {
   readonly #limits: Limits
   readonly #now: () => number
   readonly #rules: BreakerRules
   readonly #all = new SlotCount()
+  /** Webhooks whose owner is unknown here count as those of one owner. */
+  readonly #known = new LRUCache<string, Pick<WebhookDocument, 'owner' | 'url'>>({ max: KNOWN })
+  readonly #owners = new Map<string | null | undefined, SlotCount>()
   readonly #webhooks = new Map<string, Endpoint>()
   readonly #waiting = new Set<() => void>()
   readonly #intervalMs: number
@@ -173,6 +183,19 @@ export class Limiter {
     return this.#all.all
   }
 
+  /** Tells owner and URL of a webhook. Another URL than before is another endpoint, without failures. */
+  know({ id, owner, url }: Pick<WebhookDocument, 'id' | 'owner' | 'url'>): void {
+    const known = this.#known.get(id)
+    if (known && known.url !== url) this.#webhooks.delete(id)
+    this.#known.set(id, { owner, url })
+  }
+
+  /** Discards what is known of a deleted webhook. */
+  forget(webhook: string): void {
+    this.#known.delete(webhook)
+    this.#webhooks.delete(webhook)
+  }
+
   /** @returns a slot, or the reason why none is granted */
   acquire(queue: Queue): Slot | Deferral {
     const { webhook } = queue
@@ -182,12 +205,15 @@ export class Limiter {
       breaker: new Breaker(this.#rules),
       nextArrival: Number.NEGATIVE_INFINITY,
     }
+    const owner = this.#known.get(webhook)?.owner
+    const ofOwner = this.#owners.get(owner) ?? new SlotCount()
     const time = this.#now()
-    const deferred = this.#deferral(endpoint, queue, time)
+    const deferred = this.#deferral(endpoint, ofOwner, queue, time)
     if (deferred) return deferred
     this.#webhooks.set(webhook, endpoint)
-    this.#all.add(retry, 1)
-    endpoint.slots.add(retry, 1)
+    this.#owners.set(owner, ofOwner)
+    const counts = [this.#all, ofOwner, endpoint.slots]
+    for (const count of counts) count.add(retry, 1)
     if (this.#intervalMs > 0) endpoint.nextArrival = Math.max(endpoint.nextArrival, time) + this.#intervalMs
     const probe = endpoint.breaker.begin(time)
     let held = true
@@ -195,8 +221,8 @@ export class Limiter {
       release: succeeded => {
         if (!held) return
         held = false
-        this.#all.add(retry, -1)
-        endpoint.slots.add(retry, -1)
+        for (const count of counts) count.add(retry, -1)
+        if (ofOwner.all === 0) this.#owners.delete(owner)
         endpoint.breaker.end(this.#now(), probe, succeeded)
         this.#removeIfIdle(webhook, endpoint)
         if (this.#isHalfFree()) for (const proceed of this.#waiting) return proceed()
@@ -232,11 +258,6 @@ export class Limiter {
     })
   }
 
-  /** Discards circuit breaker, rate limit and slot count of a webhook, because it changed. */
-  reset(webhook: string): void {
-    this.#webhooks.delete(webhook)
-  }
-
   /** Endpoints whose circuit breaker is open or half-open. */
   openBreakers(): OpenBreaker[] {
     const time = this.#now()
@@ -247,15 +268,19 @@ export class Limiter {
     )
   }
 
-  #deferral(endpoint: Endpoint, queue: Queue, time: number): Deferral | undefined {
+  #deferral(endpoint: Endpoint, ofOwner: SlotCount, queue: Queue, time: number): Deferral | undefined {
     if (!isRequested(queue)) {
       if (!endpoint.breaker.admits(time)) return 'breaker'
       if (this.#admitsAt(endpoint) > time) return 'rate'
     }
     const { overall } = this.#limits
     const retry = queue.kind === 'retry'
-    const share = Math.ceil((overall - this.#all.all) * SHARE_OF_WEBHOOK)
-    return this.#all.has(overall, retry) && endpoint.slots.has(share, retry) ? undefined : 'room'
+    const free = overall - this.#all.all
+    const most = free * PER_FREE_SLOT
+    const share = Math.ceil(Math.min(free, most - ofOwner.all) * SHARE_OF_WEBHOOK)
+    const granted =
+      this.#all.has(overall, retry) && ofOwner.has(most, retry) && endpoint.slots.has(share, retry)
+    return granted ? undefined : 'room'
   }
 
   /** Earliest time at which the rate limit admits another attempt. */

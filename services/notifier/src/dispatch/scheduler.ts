@@ -81,8 +81,8 @@ export class Scheduler {
 
   /** To be called after a change of a webhook: it may have become active, or have another URL. */
   webhookChanged(webhook: string): void {
-    this.#reopen(webhook)
-    if (!this.#scheduling) this.#hint(HINT_WEBHOOK, { id: webhook })
+    if (this.#scheduling) this.#reopen(webhook)
+    else this.#hint(HINT_WEBHOOK, { id: webhook })
   }
 
   /** Looks for due deliveries, e.g. because a concurrency slot was released. */
@@ -99,7 +99,7 @@ export class Scheduler {
     const { bus, leases, holder, log } = this.#options
     this.#unlisten.push(
       bus.listen(HINT_DUE, hint => this.#add(hint as unknown as Entry)),
-      bus.listen(HINT_WEBHOOK, hinted => this.#reopen((hinted as { id: string }).id)),
+      bus.listen(HINT_WEBHOOK, hinted => void this.#reopen((hinted as { id: string }).id)),
     )
     this.#worker = supervise(SCHEDULER, log, signal =>
       underLease({ leases, name: SCHEDULER, holder, signal }, (_, leaseSignal) =>
@@ -126,8 +126,10 @@ export class Scheduler {
     this.wake()
   }
 
-  #reopen(webhook: string) {
-    this.#options.limiter.reset(webhook)
+  /** Looks for the deliveries of a webhook again, once it is read: with another URL, its circuit breaker is closed. */
+  async #reopen(webhook: string) {
+    if (!this.#scheduling) return
+    await this.#starter.isOpen({ webhook, kind: 'first' }).catch(() => false)
     if (!this.#scheduling) return
     for (const kind of ['first', 'retry', 'manual'] as const) this.#index.reopen({ webhook, kind })
     this.wake()

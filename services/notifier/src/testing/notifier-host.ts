@@ -24,6 +24,7 @@ const SETTINGS = {
   WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
   WEBHOOK_RETRY_SCHEDULE: '100ms,200ms',
   WEBHOOK_TIMEOUT: '15s',
+  MAX_WEBHOOKS_PER_OWNER: '0',
   // The service stops within a second although an attempt is running.
   SHUTDOWN_TIMEOUT: '2s',
 }

@@ -66,6 +66,7 @@ const create = (changes: object = {}, more: object = {}): WebhookCommand => ({
   id: ID,
   input: { ...input, ...changes },
   sealedSecret: 's1',
+  owned: 0,
   ...more,
 })
 const update = (changes: object, ifMatch?: number[], more: object = {}): WebhookCommand => ({

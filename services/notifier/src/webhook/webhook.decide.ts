@@ -39,6 +39,8 @@ type UpdateWebhook = {
   pending: readonly string[]
   /** Role and status of the owner after the update; left out if they are unknown. */
   standing?: Standing | undefined
+  /** Number of webhooks that the owner of the input has. */
+  owned?: number
 } & Conditional
 
 export type WebhookCommand =
@@ -49,6 +51,8 @@ export type WebhookCommand =
       id: string
       input: WebhookInput
       sealedSecret: string
+      /** Number of webhooks that the caller owns. */
+      owned: number
     }
   | UpdateWebhook
   | ({ type: 'DeleteWebhook'; by: Manager } & Conditional)
@@ -78,9 +82,13 @@ const OWNER_LACKS_SCOPE = 'owner-lacks-scope'
 /** How long the old secret still signs after a rotation. */
 const OVERLAP_MS = 24 * 3_600_000
 
-/** @param allowed private networks that webhooks may reach */
+/**
+ * @param allowed private networks that webhooks may reach
+ * @param mostPerOwner maximum number of webhooks of an owner; 0 for no limit
+ */
 export const webhookDecider = (
   allowed: readonly Cidr[],
+  mostPerOwner = 0,
 ): Decider<WebhookState, WebhookCommand, WebhookEvent> => ({
   initial: initialWebhook,
   events: webhookEvents,
@@ -90,10 +98,11 @@ export const webhookDecider = (
     const { now } = command.metadata
     if (command.type === 'CreateWebhook') {
       if (state.status !== 'Absent') throw new Refusal('write-conflict')
-      const { by, id, input, sealedSecret } = command
+      const { by, id, input, sealedSecret, owned } = command
       known(input.eventTypes)
       requireReadScopes(by, input.eventTypes)
       reachable(input.url, allowed)
+      requireFewer(owned, mostPerOwner)
       const name = input.name ?? slug(input.displayName)
       return [
         {
@@ -118,7 +127,7 @@ export const webhookDecider = (
 
     switch (command.type) {
       case 'UpdateWebhook':
-        return updated(state, command, allowed)
+        return updated(state, command, { allowed, mostPerOwner })
       case 'DeleteWebhook':
         requireReadScopes(command.by, record.eventTypes)
         requireRevision(command, recordRevision)
@@ -161,7 +170,7 @@ export const webhookDecider = (
 function updated(
   { record, recordRevision }: LiveWebhook,
   command: UpdateWebhook,
-  allowed: readonly Cidr[],
+  { allowed, mostPerOwner }: { allowed: readonly Cidr[]; mostPerOwner: number },
 ): WebhookEvent[] {
   requireRevision(command, recordRevision)
   const { by, pending, standing, metadata, input } = command
@@ -185,6 +194,7 @@ function updated(
   const owner = input.owner ?? record.owner
   if (owner !== null && owner !== record.owner) {
     requireTransferable(owner, command)
+    requireFewer(command.owned ?? 0, mostPerOwner)
     decided.push({ type: 'WebhookTransferred', data: { owner, transferredAt: metadata.now } })
   }
   if (fields.active && owner !== null)
@@ -200,6 +210,13 @@ function requireTransferable(owner: string, { by, standing }: UpdateWebhook): vo
     throw new Refusal('role-missing', { detail: 'only an administrator may transfer a webhook' })
   if (standing?.user === owner && standing.status === 'ACTIVE') return
   throw invalidField('owner', 'must be the id of an active user')
+}
+
+/** @throws Refusal too-many-webhooks */
+function requireFewer(owned: number, most: number): void {
+  if (most === 0 || owned < most) return
+  const detail = `a user may have ${most} webhooks (MAX_WEBHOOKS_PER_OWNER)`
+  throw new Refusal('too-many-webhooks', { detail, limit: most })
 }
 
 /**

@@ -120,8 +120,8 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const id = newId()
     const secret = secretBytes(SECRET_BYTES)
     const sealedSecret = keys.seal(secret)
-    const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
-    const executed = await webhooks.execute(id, command)
+    const command = { type: 'CreateWebhook' as const, metadata, by, id, input: body, sealedSecret }
+    const executed = await webhooks.counted(by.userId, owned => webhooks.execute(id, { ...command, owned }))
     await checkOwner(executed.state)
     const { body: created, ...tag } = answer(liveOf(executed), { health: UNTRIED, now: now(), reader: by })
     const shown = { ...created, secret: formatSecret(secret) }
@@ -132,15 +132,10 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const id = params.webhook_id
     const standing = await standingOfOwner(options, id, input, by)
     const pending = await unreadPendingOf(options, id, by, standing)
-    const executed = await webhooks.execute(id, {
-      type: 'UpdateWebhook',
-      metadata,
-      ifMatch,
-      by,
-      input,
-      pending,
-      standing,
-    })
+    const command = { type: 'UpdateWebhook' as const, metadata, ifMatch, by, input, pending, standing }
+    const executed = input.owner
+      ? await webhooks.counted(input.owner, owned => webhooks.execute(id, { ...command, owned }))
+      : await webhooks.execute(id, command)
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     await checkOwner(executed.state)
     return { status: 200, ...(await current(executed, by)) }

@@ -10,11 +10,16 @@ import type { WebhookEvent, WebhookState } from './webhook.ts'
 export class Webhooks extends Repository<WebhookState, WebhookCommand, WebhookEvent, WebhookDocument> {
   readonly #eventStore: EventStore
   readonly #beginnings = new Map<string, Position>()
+  /** The last command of `counted` by owner. */
+  readonly #counted = new Map<string, Promise<unknown>>()
 
-  /** @param allowed private networks that webhooks may reach */
-  constructor(options: RepositoryOptions, allowed: readonly Cidr[]) {
+  /**
+   * @param allowed private networks that webhooks may reach
+   * @param mostPerOwner maximum number of webhooks of an owner; 0 for no limit
+   */
+  constructor(options: RepositoryOptions, allowed: readonly Cidr[], mostPerOwner: number) {
     const { eventStore, readModels, projector, unknownEvent } = options
-    const decider = webhookDecider(allowed)
+    const decider = webhookDecider(allowed, mostPerOwner)
     const view = { projector, project: projectWebhook }
     super(
       aggregate({ eventStore, unknownEvent, category: 'webhook', decider, view }),
@@ -22,6 +27,23 @@ export class Webhooks extends Repository<WebhookState, WebhookCommand, WebhookEv
       options,
     )
     this.#eventStore = eventStore
+  }
+
+  /**
+   * Executes a command that may give the owner a webhook, with the number of webhooks that the owner has. Those of an owner
+   * are executed one after the other, so that no two of this process count the same. Each further process may exceed the
+   * limit by one.
+   */
+  counted<T>(owner: string, execute: (owned: number) => Promise<T>): Promise<T> {
+    const before = this.#counted.get(owner)
+    const executed = (async () => {
+      await before?.catch(() => {})
+      return execute(await this.documents.count({ where: { owner } }))
+    })()
+    this.#counted.set(owner, executed)
+    const end = () => void (this.#counted.get(owner) === executed && this.#counted.delete(owner))
+    executed.then(end, end)
+    return executed
   }
 
   /** Whether the log has the creation of a webhook before a position. */

@@ -6,7 +6,11 @@ import { foreignFact, idNamed } from './foreign-fact.ts'
 
 /** A forbidden address: attempts fail without a socket, which the order of calls would not control. */
 const URL = 'http://127.0.0.1/'
-const settings = notifierSettings.parse({ WEBHOOK_RETRY_SCHEDULE: '1s,2s', WEBHOOK_TIMEOUT: '2s' })
+const settings = notifierSettings.parse({
+  WEBHOOK_RETRY_SCHEDULE: '1s,2s',
+  WEBHOOK_TIMEOUT: '2s',
+  MAX_WEBHOOKS_PER_OWNER: '0',
+})
 
 const ofWebhook = (make: (url: string, asked: Asked) => Request) => (asked: Asked) => {
   const id = asked.id('webhook')
