@@ -112,6 +112,90 @@ const PUBLISHED = (Object.keys(PUBLIC_EVENTS) as PublicEventType[]).filter(type 
 const DELIVERED = Object.keys(EVENT_TYPES) as PublicEventType[]
 const ALL_TYPES = Object.keys(PUBLIC_EVENTS) as PublicEventType[]
 
+function channelsOf({ feed, cloudEvents, webhooks, bus, received }: MessageFamilies): object {
+  const of = (...families: Messages[]) =>
+    Object.fromEntries(families.flatMap(Object.keys).map(name => [name, ref(`components/messages/${name}`)]))
+  const asCloudEvents = (types: readonly PublicEventType[]) =>
+    Object.fromEntries(types.map(type => [`${type}.cloudevent`, cloudEvents[`${type}.cloudevent`] ?? {}]))
+  return {
+    feed: {
+      address: streamEvents.path,
+      title: 'Event feed',
+      description: `${streamEvents.summary}: GET. Needs the scope ${streamEvents.scope}, and the scope of each event type; other events are left out. The Accept header chooses server-sent events, newline-delimited JSON, or a page; ${CLOUDEVENTS_JSON}, ${CLOUDEVENTS_BATCH} and format=cloudevents give CloudEvents.`,
+      servers: [ref('servers/http')],
+      messages: of(feed, asCloudEvents(PUBLISHED)),
+    },
+    webhook: {
+      address: null,
+      title: 'Webhooks',
+      description: `Signed POST requests to the url of a webhook (POST /webhooks). Its format chooses the payload: STANDARD, or CloudEvents as ${CLOUDEVENTS_JSON} or, as a batch of one, ${CLOUDEVENTS_BATCH}. The receiver answers 2xx; other answers are retried.`,
+      servers: [ref('servers/receiver')],
+      messages: of(webhooks, asCloudEvents(DELIVERED)),
+    },
+    bus: {
+      address: subjects.events('{service}', '{type}'),
+      title: 'Subjects of NATS JetStream',
+      description:
+        'Durable, in the stream GANTRY, in the order of the log of each service. Published at least once: JetStream drops a repetition within its window by Nats-Msg-Id, and a consumer drops later ones by id.',
+      parameters: {
+        service: {
+          enum: [...EVENT_SERVICES],
+          description: 'The service that recorded the event; platform for events of other systems',
+        },
+        type: { enum: PUBLISHED, description: 'The event type' },
+      },
+      servers: [ref('servers/nats')],
+      messages: of(bus),
+    },
+    publish: {
+      address: publishEvent.path,
+      title: 'Publication over HTTP',
+      description: `${publishEvent.summary}: POST. Needs the scope ${publishEvent.scope}.`,
+      servers: [ref('servers/http')],
+      messages: of({ PlatformEvent: received.PlatformEvent }),
+    },
+    platformEvents: {
+      address: subjects.platformEvents,
+      title: 'Publication on NATS',
+      description: 'Events of the platform, as CloudEvents.',
+      servers: [ref('servers/nats')],
+      messages: of({ PlatformEvent: received.PlatformEvent }),
+    },
+    deploymentReports: {
+      address: subjects.deploymentReported,
+      title: 'Deployment reports',
+      description: 'Reports of deployment agents on the jobs of DEPLOYMENT_REQUESTED.',
+      servers: [ref('servers/nats')],
+      messages: of({ DeploymentReport: received.DeploymentReport }),
+    },
+  }
+}
+
+const sends = (channel: string, summary: string, more: object = {}) => ({
+  action: 'send',
+  channel: ref(`channels/${channel}`),
+  summary,
+  ...more,
+})
+const receives = (channel: string, summary: string, more: object = {}) => ({
+  ...sends(channel, summary, more),
+  action: 'receive',
+})
+const http = (method: string, query?: z.ZodType) => ({
+  bindings: {
+    http: { method, ...(query && { query: jsonSchemaOf(query, 'draft-7') }), bindingVersion: '0.3.0' },
+  },
+})
+
+const OPERATIONS = {
+  streamEvents: sends('feed', 'Answer a request for events', http('GET', streamEvents.query)),
+  deliverEvent: sends('webhook', 'Deliver an event to a webhook', http('POST')),
+  publishOnBus: sends('bus', 'Publish an event on NATS'),
+  receivePublishedEvent: receives('publish', 'Accept an event of the platform over HTTP', http('POST')),
+  receivePlatformEvent: receives('platformEvents', 'Accept an event of the platform on NATS'),
+  receiveDeploymentReport: receives('deploymentReports', 'Accept the report of a deployment agent'),
+}
+
 /** The messages by family and name. The name is the event type with the form, e.g. `API_CREATED.webhook`. */
 function messagesOf(schemas: AsyncApiSchemas, publicUrl: string | undefined): MessageFamilies {
   schemas.add('PublicEvent', PublicEvent)
@@ -297,88 +381,4 @@ const RECEIVED = {
       },
     ],
   },
-}
-
-function channelsOf({ feed, cloudEvents, webhooks, bus, received }: MessageFamilies): object {
-  const of = (...families: Messages[]) =>
-    Object.fromEntries(families.flatMap(Object.keys).map(name => [name, ref(`components/messages/${name}`)]))
-  const asCloudEvents = (types: readonly PublicEventType[]) =>
-    Object.fromEntries(types.map(type => [`${type}.cloudevent`, cloudEvents[`${type}.cloudevent`] ?? {}]))
-  return {
-    feed: {
-      address: streamEvents.path,
-      title: 'Event feed',
-      description: `${streamEvents.summary}: GET. Needs the scope ${streamEvents.scope}, and the scope of each event type; other events are left out. The Accept header chooses server-sent events, newline-delimited JSON, or a page; ${CLOUDEVENTS_JSON}, ${CLOUDEVENTS_BATCH} and format=cloudevents give CloudEvents.`,
-      servers: [ref('servers/http')],
-      messages: of(feed, asCloudEvents(PUBLISHED)),
-    },
-    webhook: {
-      address: null,
-      title: 'Webhooks',
-      description: `Signed POST requests to the url of a webhook (POST /webhooks). Its format chooses the payload: STANDARD, or CloudEvents as ${CLOUDEVENTS_JSON} or, as a batch of one, ${CLOUDEVENTS_BATCH}. The receiver answers 2xx; other answers are retried.`,
-      servers: [ref('servers/receiver')],
-      messages: of(webhooks, asCloudEvents(DELIVERED)),
-    },
-    bus: {
-      address: subjects.events('{service}', '{type}'),
-      title: 'Subjects of NATS JetStream',
-      description:
-        'Durable, in the stream GANTRY, in the order of the log of each service. Published at least once: JetStream drops a repetition within its window by Nats-Msg-Id, and a consumer drops later ones by id.',
-      parameters: {
-        service: {
-          enum: [...EVENT_SERVICES],
-          description: 'The service that recorded the event; platform for events of other systems',
-        },
-        type: { enum: PUBLISHED, description: 'The event type' },
-      },
-      servers: [ref('servers/nats')],
-      messages: of(bus),
-    },
-    publish: {
-      address: publishEvent.path,
-      title: 'Publication over HTTP',
-      description: `${publishEvent.summary}: POST. Needs the scope ${publishEvent.scope}.`,
-      servers: [ref('servers/http')],
-      messages: of({ PlatformEvent: received.PlatformEvent }),
-    },
-    platformEvents: {
-      address: subjects.platformEvents,
-      title: 'Publication on NATS',
-      description: 'Events of the platform, as CloudEvents.',
-      servers: [ref('servers/nats')],
-      messages: of({ PlatformEvent: received.PlatformEvent }),
-    },
-    deploymentReports: {
-      address: subjects.deploymentReported,
-      title: 'Deployment reports',
-      description: 'Reports of deployment agents on the jobs of DEPLOYMENT_REQUESTED.',
-      servers: [ref('servers/nats')],
-      messages: of({ DeploymentReport: received.DeploymentReport }),
-    },
-  }
-}
-
-const sends = (channel: string, summary: string, more: object = {}) => ({
-  action: 'send',
-  channel: ref(`channels/${channel}`),
-  summary,
-  ...more,
-})
-const receives = (channel: string, summary: string, more: object = {}) => ({
-  ...sends(channel, summary, more),
-  action: 'receive',
-})
-const http = (method: string, query?: z.ZodType) => ({
-  bindings: {
-    http: { method, ...(query && { query: jsonSchemaOf(query, 'draft-7') }), bindingVersion: '0.3.0' },
-  },
-})
-
-const OPERATIONS = {
-  streamEvents: sends('feed', 'Answer a request for events', http('GET', streamEvents.query)),
-  deliverEvent: sends('webhook', 'Deliver an event to a webhook', http('POST')),
-  publishOnBus: sends('bus', 'Publish an event on NATS'),
-  receivePublishedEvent: receives('publish', 'Accept an event of the platform over HTTP', http('POST')),
-  receivePlatformEvent: receives('platformEvents', 'Accept an event of the platform on NATS'),
-  receiveDeploymentReport: receives('deploymentReports', 'Accept the report of a deployment agent'),
 }

@@ -65,8 +65,8 @@ export function folding<State, Event extends DomainEvent>(
     let { state, revision, position, unknown } = known
     for (const event of events) {
       try {
-        const known = upcast(fold.events, event)
-        if (known) state = fold.evolve(state, known, event.revision, event.metadata.actor)
+        const upcasted = upcast(fold.events, event)
+        if (upcasted) state = fold.evolve(state, upcasted, event.revision, event.metadata.actor)
         else {
           unknownEvent(event)
           unknown = [...new Set([...(unknown ?? []), schemaName(event)])]

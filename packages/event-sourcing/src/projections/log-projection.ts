@@ -22,7 +22,7 @@ export interface LogProjectionOptions {
 export async function projectLog(models: ModelGeneration, options: LogProjectionOptions): Promise<void> {
   const { checkpoint: name, eventStore, readModels, projections, ordered, group } = models
   const { lease, signal, again = false, untilCaughtUp = false } = options
-  const most = again ? BUILD_BATCH : BATCH
+  const batchSize = again ? BUILD_BATCH : BATCH
   const streamPrefixes = [...projections.keys()].map(category => `${category}-`)
   // Undefined before the first write, so that an empty log gets a checkpoint as well.
   let saved = await readModels.checkpoints.get(name)
@@ -30,6 +30,7 @@ export async function projectLog(models: ModelGeneration, options: LogProjection
   const inOrder = ordered && (await continueInOrder(models, ordered, { after, lease }))
   let batch: RecordedEvent[] = []
 
+  /** Writes the documents of the batch, and the position as the checkpoint. */
   const flush = async (position: string) => {
     if (position === saved && batch.length === 0) return
     const streams: StreamWrites[] = []
@@ -44,9 +45,10 @@ export async function projectLog(models: ModelGeneration, options: LogProjection
     await writeStreams(models, streams, { checkpoint: { name, position, lease } })
     await inOrder?.written(position)
     await options.onWritten?.(batch)
-    // Commands rely on what is noted here for every generation that they write.
-    const isOnly = (await group.current()).written.length === 1
-    if (isOnly) for (const { projection, events, holds } of streams) if (!holds) projection?.written(events)
+    // Commands do not project what is noted as written. While they write several generations, another may still lack it.
+    const { written } = await group.current()
+    if (written.length === 1)
+      for (const { projection, events, holds } of streams) if (!holds) projection?.written(events)
     batch = []
     saved = position
   }
@@ -54,7 +56,7 @@ export async function projectLog(models: ModelGeneration, options: LogProjection
   for await (const item of eventStore.subscribe({ after, ...(!ordered && { streamPrefixes }), signal })) {
     if (item.kind === 'event') {
       batch.push(item.event)
-      if (batch.length >= most) await flush(item.event.position)
+      if (batch.length >= batchSize) await flush(item.event.position)
     } else {
       await flush(saved === undefined || item.position > saved ? item.position : saved)
       if (item.kind === 'caughtUp' && untilCaughtUp) return

@@ -116,44 +116,46 @@ export function idempotency(options: {
   const { eventStore } = options
   const remembered = recordsOf(options)
   const secrets = derivedSecrets(options.encryptionKeys)
-  const present = firstInUse(options.encryptionKeys)
-
+  const firstKey = firstInUse(options.encryptionKeys)
   const forgetExpired = forgettingExpired(remembered)
 
   return {
     async run({ scope, key, request, user, credential }, handle) {
       const id = hashOf(`${scope}\n${key}`)
-      const hashOfRequest = (record: KeyInUse) =>
-        createHmac('sha256', keyOfUse(secrets(record), 'request', key))
+      const hashOfRequest = (inUse: KeyInUse) =>
+        createHmac('sha256', keyOfUse(secrets(inUse), 'request', key))
           .update(request)
           .digest('hex')
-      const sealingKey = (record: KeyInUse) => keyOfUse(secrets(record), `outcome ${id}`, key)
+      const sealingKey = (inUse: KeyInUse) => keyOfUse(secrets(inUse), `outcome ${id}`, key)
       const now = options.now().getTime()
-      const known = await remembered.latest(id)
-      const live = known?.doc && known.doc.expiresAt > now ? known.doc : undefined
-      if (live && live.state !== 'refused' && live.requestHash !== hashOfRequest(keyOf(live)))
+      const stored = await remembered.latest(id)
+      const earlier = stored?.doc && stored.doc.expiresAt > now ? stored.doc : undefined
+      if (earlier && earlier.state !== 'refused' && earlier.requestHash !== hashOfRequest(keyOf(earlier)))
         throw new Refusal('idempotency-key-reused')
-      if (live?.state === 'done' && live.sealed) {
-        const { credential: firstCredential, ...outcome } = unsealed(sealingKey(keyOf(live)), live.sealed)
+      if (earlier?.state === 'done' && earlier.sealed) {
+        const { credential: firstCredential, ...outcome } = unsealed(
+          sealingKey(keyOf(earlier)),
+          earlier.sealed,
+        )
         return { ...outcome, replayed: true, first: credential === firstCredential }
       }
-      if (live?.state === 'running' && Math.abs(now - live.startedAt) < ABANDONED_MS) throw inProgress()
+      if (earlier?.state === 'running' && Math.abs(now - earlier.startedAt) < ABANDONED_MS) throw inProgress()
 
-      const repeated = live !== undefined && live.state !== 'refused'
-      const before = known?.revision ?? 0
-      const revision = before + 1
-      const inUse = repeated ? keyOf(live) : present
+      const repeated = earlier !== undefined && earlier.state !== 'refused'
+      const usedKey = repeated ? keyOf(earlier) : firstKey
+      const storedRevision = stored?.revision ?? 0
+      const revision = storedRevision + 1
       const running: Remembered = {
         id,
         user,
         mentioned: [],
-        requestHash: hashOfRequest(inUse),
+        requestHash: hashOfRequest(usedKey),
         state: 'running',
-        // Revisions continue after removals until the tombstone is dropped, and then a new period has begun. So a new use
-        // of a key never has an earlier generation. If the record is lost, a retry in the same period has the same one.
-        generation: live?.generation ?? Math.floor(now / PERIOD_MS) * NUMBERS_OF_PERIOD + before,
-        encryptionKey: inUse.id,
-        keyFingerprint: inUse.fingerprint,
+        // A removal leaves a tombstone with the revision, which is dropped only in a later period. So a new use of a key
+        // never has the generation of an earlier use. If the record is lost, a retry in the same period gets the same one.
+        generation: earlier?.generation ?? Math.floor(now / PERIOD_MS) * NUMBERS_OF_PERIOD + storedRevision,
+        encryptionKey: usedKey.id,
+        keyFingerprint: usedKey.fingerprint,
         startedAt: now,
         expiresAt: now + KEPT_MS,
         sealed: null,
@@ -164,11 +166,11 @@ export function idempotency(options: {
       let first: boolean
       let outcome: Outcome
       try {
-        const seed = seedOf(secrets(inUse), `${id}/${running.generation}`, repeated)
+        const seed = seedOf(secrets(usedKey), `${id}/${running.generation}`, repeated)
         outcome = await eventStore.watch(watched, () => handle(seed))
-        const sealed = seal(sealingKey(inUse), JSON.stringify({ ...outcome, credential } satisfies Sealed))
+        const sealed = seal(sealingKey(usedKey), JSON.stringify({ ...outcome, credential } satisfies Sealed))
         const done: Remembered = { ...running, state: 'done', sealed, mentioned: uuidsOf(outcome.body) }
-        // False if another request has taken over after ABANDONED_MS: then only the response to that one has the secrets.
+        // False if another request took over after ABANDONED_MS. Then only the response to that one has the secrets.
         first = await remembered.put(done, revision + 1)
       } catch (error) {
         const refused = error instanceof Refusal && watched.appends === 0 && !repeated

@@ -46,7 +46,7 @@ export function exportRoutes(
     const filter = filterOf(query)
     await upToDate()
     const last = (await source.end()).record
-    // Records up to the last one can be written at this moment.
+    // Some records up to the last one may still be being written. After this wait, all of them can be read.
     await upToDate()
     const begin = await beginning(query, filter, { source, last })
     const headers = {
@@ -57,13 +57,16 @@ export function exportRoutes(
       'x-accel-buffering': 'no',
     }
     if (request.method === 'HEAD') return { status: 200, headers, body: Readable.from([]) }
-    const free = slots.take(principal.userId)
-    reply.raw.once('close', free)
-    if (reply.raw.destroyed) free()
+    const releaseSlot = slots.take(principal.userId)
+    reply.raw.once('close', releaseSlot)
+    if (reply.raw.destroyed) releaseSlot()
     const range = { after: begin.from.number, through: last.number }
     const data = { format, filter: withoutNames(filter), ...range }
-    const recorded = () => accesses.record({ type: 'AuditLogExported', data }, metadata)
-    const text = once(recorded, exportedText(source, { format, filter, ...begin, to: last.number, now }))
+    const record = () => accesses.record({ type: 'AuditLogExported', data }, metadata)
+    const text = recordingFirst(
+      record,
+      exportedText(source, { format, filter, ...begin, to: last.number, now }),
+    )
     const body = Readable.from(
       whileRead(endingWithError(text, format, log), () => reply.raw.destroy()),
       { objectMode: false, highWaterMark: BUFFERED_BYTES },
@@ -124,16 +127,19 @@ async function beginning(
   const from = await source.pointAt(trailer.after.number)
   if (from?.chainHash !== trailer.after.chainHash)
     throw invalidField('trailer', 'is of an audit log that was replaced by an older copy since')
-  const { before, count, omitted, first, last: lastOfPart } = trailer
-  return { from, soFar: { before, count, omitted, first, last: lastOfPart } }
+  const { before, count, omitted, first } = trailer
+  return { from, soFar: { before, count, omitted, first, last: trailer.last } }
 }
 
-/** Passes text on once `recorded` has run. The first part is made before, so that a refused export is not recorded. */
-async function* once(recorded: () => Promise<void>, text: AsyncIterable<string>): AsyncGenerator<string> {
-  let done: Promise<void> | undefined
+/** Passes text on, and calls `record` before the first part. A text that fails before that part is not recorded. */
+async function* recordingFirst(
+  record: () => Promise<void>,
+  text: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  let isRecorded = false
   for await (const part of text) {
-    done ??= recorded()
-    await done
+    if (!isRecorded) await record()
+    isRecorded = true
     yield part
   }
 }
@@ -155,7 +161,7 @@ async function* endingWithError(
 
 /**
  * Passes text on.
- * @param stalled called when no more text is asked for in time
+ * @param stalled called when the client does not read for `STALLED_MS`
  * @throws Refusal unavailable when the key of a user is missing
  */
 async function* whileRead(text: AsyncIterable<string>, stalled: () => void): AsyncGenerator<string> {

@@ -5,7 +5,7 @@ import type { AuditSource } from '../export/source.ts'
 import type { PushedRange } from './auditpush.ts'
 import type { PushSource } from './push.ts'
 
-/** The largest object: a part is in memory while it is sent. One record more than the limit fits. */
+/** Limits of an object, which is in memory while it is sent. The record that reaches a limit is still part of it. */
 const MOST_RECORDS = 10_000
 const MOST_CHARACTERS = 8_000_000
 const PAGE = 250
@@ -51,31 +51,39 @@ export const pushSource = ({ source, upToDate, pseudonyms }: PushSourceOptions):
   },
 })
 
-/** The salt of personal fields is left out too: with it, guessed fields could be compared with the commitment. */
+/**
+ * The record with pseudonyms in place of names; without names of erased users. The salt of personal fields is left out too:
+ * with it, guessed fields could be compared with the commitment.
+ */
 async function withPseudonyms(
   { chained, names: { users = [], personal } }: ExportedRecord,
   pseudonyms: UserCiphers['pseudonyms'],
 ): Promise<ExportedRecord> {
-  /** @returns a function for objects with names of a user; null when the user is erased */
-  const of = async (user: string) => {
-    const pseudonym = await pseudonyms(user)
-    if (!pseudonym) return null
-    return <Fields extends object | null>(fields: Fields): Fields =>
-      fields && mapped(fields, (field, value) => (value === null ? null : pseudonym(`${field} ${value}`)))
-  }
-  const named = users.map(async ({ id, ...names }) => {
-    const shown = await of(id)
-    return shown ? [{ id, ...shown(names) }] : []
+  const usersWithPseudonyms = users.map(async ({ id, ...names }) => {
+    const pseudonym = await pseudonyms(id)
+    return pseudonym ? [{ id, ...replaced(names, pseudonym) }] : []
   })
-  const shown = personal && (await of((JSON.parse(chained.record) as StoredRecord).resourceId))
+  const changedUser = () => (JSON.parse(chained.record) as StoredRecord).resourceId
+  const pseudonym = personal && (await pseudonyms(changedUser()))
   return {
     chained,
     names: {
-      users: (await Promise.all(named)).flat(),
-      ...(shown && { pseudonyms: { before: shown(personal.before), after: shown(personal.after) } }),
+      users: (await Promise.all(usersWithPseudonyms)).flat(),
+      ...(pseudonym && {
+        pseudonyms: {
+          before: personal.before && replaced(personal.before, pseudonym),
+          after: personal.after && replaced(personal.after, pseudonym),
+        },
+      }),
     },
   }
 }
 
-const mapped = <Fields extends object>(fields: Fields, value: (name: string, value: unknown) => unknown) =>
-  Object.fromEntries(Object.entries(fields).map(([name, item]) => [name, value(name, item)])) as Fields
+/** The fields with a pseudonym in place of each text. */
+const replaced = <Fields extends object>(fields: Fields, pseudonym: (text: string) => string) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value === null ? null : pseudonym(`${name} ${value}`),
+    ]),
+  ) as Fields
