@@ -9,13 +9,13 @@ export interface ChainPoint {
   chainHash: string
 }
 
-/** A place in the log: after one of the events that the chain covers. */
+/** A place in the log, after an event that the chain covers. */
 export interface LogPoint {
   /** Number of covered events up to here. */
   events: number
-  /** Position of the last of them; empty before the first one. */
+  /** Position of the last of these events; empty before the first one. */
   position: string
-  /** The hash of all of them, 64 hexadecimal digits. */
+  /** Hash of all these events, 64 hexadecimal digits. */
   hash: string
 }
 

@@ -9,7 +9,7 @@ export interface StoredRecord {
   position: string
   /** Time of the append by the store's clock, ISO 8601 UTC; never before that of an earlier record. */
   recordedAt: string
-  /** Time of the change by the clock of the process that made it, ISO 8601 UTC. */
+  /** Time of the change, ISO 8601 UTC, by the clock of the process that made it. */
   timestamp: string
   /** `name` is the part of the service that acted; for a user it repeats the id. */
   actor: { id: string | null; name: string; tokenId?: string }

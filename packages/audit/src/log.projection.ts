@@ -85,8 +85,8 @@ export interface AuditState extends ChainEnd {
 }
 
 /**
- * The hash chain over all events of the services, also of types that this release does not know, so that replicas of
- * different releases make the same chain.
+ * The hash chain over all events of the services. It includes types that this release does not know, so that replicas
+ * of different releases make the same chain.
  * @param foreign called for each event in a stream of another application
  */
 export const auditProjection = (foreign: (event: RecordedEvent) => void): OrderedProjection<AuditState> => ({

@@ -117,7 +117,7 @@ export function dropMessages(path: string): boolean {
   }
 }
 
-/** Errors that are not part of the contract of the bus mean that it is unavailable. */
+/** Any error that the contract of the bus does not name means that the bus is unavailable. */
 const failure = (error: unknown) =>
   error instanceof BusUnavailable || error instanceof Overtaken ? error : new BusUnavailable(error)
 

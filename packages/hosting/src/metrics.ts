@@ -6,7 +6,7 @@ import type { BackingStoreWatch } from './stores/backing-stores.ts'
 /** Level `error` of pino. Records of this level and above are counted. */
 const ERROR = 50
 
-/** The metrics of a process other than those of its requests. */
+/** The metrics of a process, without those of requests. */
 export interface ProcessMetrics {
   /** To be called for every log record, with the level of pino and the details of the record. */
   logged(level: number, details: unknown): void

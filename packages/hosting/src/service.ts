@@ -33,7 +33,7 @@ const AGAIN_MS = 1_000
 
 export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service> {
   name: string
-  /** The settings that only this service has, with the URLs of the services that it asks. */
+  /** The settings of this service alone, including the URLs of the services that it asks. */
   settings: Schema
   environment: NodeJS.ProcessEnv
   /** Creates the service. `blobs` and `userKeys` open stores that only one service uses. */

@@ -12,7 +12,7 @@ import {
 import { tracingSettings } from '@gantry/tracing'
 import { z } from 'zod'
 
-/** A URL of one of these schemes, or sqlite:PATH of a file that the processes of one host share. */
+/** A URL with one of the schemes, or sqlite:PATH of a file that the processes of one host share. */
 const storeUrl = (schemes: readonly string[], example: string) =>
   z.string().refine(url => [...schemes, 'sqlite:'].some(scheme => url.startsWith(scheme) && url !== scheme), {
     error: `must be such as ${example}, or sqlite:PATH`,

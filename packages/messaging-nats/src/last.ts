@@ -22,9 +22,9 @@ const CONSUMER_EXISTS = 10148
 class Busy extends BusUnavailable {}
 
 /**
- * Reads the last message on a subject, with a consumer that starts at it. The name and the subject of the consumer are part
- * of the request that creates it, and it delivers to the inbox of this connection, so that the user needs no other right to
- * read the stream.
+ * Reads the last message on a subject, with a consumer that starts at it. The request that creates the consumer names
+ * the consumer and the subject, and the consumer delivers to the inbox of this connection. So the user needs no other
+ * right to read the stream.
  */
 export async function lastOn(session: Session, subject: string): Promise<StoredMessage | undefined> {
   const { jsm, stream } = session

@@ -60,9 +60,10 @@ export interface Bus {
   /** Name of the message server in spans, as messaging.system. */
   readonly system: string
   /**
-   * Stores the messages in order. They are as durable as the bus is when it returns. A caller can repeat it from the log.
-   * With `after`, a sequence, the messages are only stored if no other publisher has stored a message after it on the same
-   * subject. This is checked for the first message; each of the others follows the one before it.
+   * Stores the messages in order. They are as durable as the bus is when it returns. A caller can repeat the call,
+   * because the messages are made from the log. With `after`, a sequence, the messages are stored only if no other
+   * publisher has stored a later message on the same subject. The first message is checked; the others follow it
+   * without a gap.
    * @returns the sequence of the last message; 0 for an empty list
    * @throws Overtaken when there is a message after `after`
    */

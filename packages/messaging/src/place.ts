@@ -23,8 +23,8 @@ export async function firstAfter(
 }
 
 /**
- * Finds a sequence (exclusive) after which all messages lie that were stored at a time (ISO 8601) or later. It may be lower
- * than necessary, but not lower than that of the last message that was removed because of its age.
+ * Finds a sequence (exclusive) after which all messages lie that were stored at a time (ISO 8601) or later. The result
+ * may be lower than necessary, but not below the last message that was removed because of its age.
  */
 export async function sequenceBefore(bus: Bus, searched: Searched, time: string): Promise<number> {
   const storedFrom = new Date(Date.parse(time) - AHEAD_MS).toISOString()

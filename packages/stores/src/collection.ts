@@ -31,8 +31,8 @@ export interface CollectionDefinition<D extends Document> {
    */
   validity?: { from: string; to: string }
   /**
-   * Each generation has its own documents. Left out by services: the collection is then that of the live generation of its
-   * group, see `group` of ReadModels. Generation 0 without a group.
+   * Each generation has its own documents. Services leave it out: the store then uses the live generation of the group
+   * of the collection (see `group` of ReadModels), or generation 0 without a group.
    */
   generation?: number
 }

@@ -235,7 +235,7 @@ export async function sendingMessages<Sent extends Message, Result>(
   }
 }
 
-/** The fields of a log line: those of the current context, or else of the context that its error was thrown in. */
+/** The fields of a log line: of the current context, or without one, of the context in which its error was thrown. */
 export function contextFields(details: object): object {
   // A line that is written outside the context of its request names the ids itself.
   if ('traceId' in details) return {}

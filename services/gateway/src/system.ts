@@ -12,7 +12,7 @@ import type { FastifyInstance } from 'fastify'
 
 type Replica = System['services'][number]['replicas'][number]
 
-/** A service with its replicas, and what those that answered said about it. */
+/** A service with its replicas, and the states that the answering replicas reported. */
 interface KnownService {
   name: string
   replicas: { shown: Replica; state?: ProcessState & Partial<Pick<ServiceState, 'lag'>> }[]
@@ -94,7 +94,7 @@ const summary = (services: readonly KnownService[]): System => ({
   backingStores: storesOf(services),
 })
 
-/** One lag for each name. Replicas differ in the age of a message, which only the one that handles it knows. */
+/** One lag for each name. Only the replica that handles a message knows its age. */
 function worst(lags: readonly Lag[]): Lag[] {
   const greatest = (values: readonly (number | null)[]) => {
     const known = values.filter(value => value !== null)

@@ -15,7 +15,7 @@ const NEWLINE = 0x0a
 const BLOCK = 1_048_576
 const LONGEST_LINE = 16 * BLOCK
 
-/** A file of lines that grows at its end. Its errors are CommandFailed. */
+/** A file of lines, to which lines are appended. Its errors are CommandFailed. */
 export class LineFile {
   readonly path: string
   readonly #file: FileHandle

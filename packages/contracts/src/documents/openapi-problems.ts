@@ -1,7 +1,7 @@
 import type { Operation } from '../operations/operation.ts'
 import { PROBLEMS, type Problem, type ProblemCode } from '../operations/problems.ts'
 
-/** All problems of an operation: its own, and those that follow from its method, scope and input. */
+/** All problems of an operation: the declared ones, and those that follow from its method, scope and input. */
 export function problemsOf(operation: Operation): ProblemCode[] {
   const { method, scope, params, idempotent, problems = [] } = operation
   const found: (ProblemCode | false | undefined)[] = [

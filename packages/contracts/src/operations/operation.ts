@@ -13,7 +13,7 @@ export interface OperationResponse {
   mediaTypes?: readonly string[]
   /** The schemas of a response with a choice of media types: of the body, or of each item of a stream. */
   alternatives?: Readonly<Record<string, z.ZodType>>
-  /** Descriptions by name of headers other than those that every response may have. */
+  /** Headers beyond those that every response may have: descriptions by name. */
   headers?: Readonly<Record<string, string>>
   example?: unknown
 }

@@ -11,8 +11,8 @@ import type { ReadModelsFile } from './read-models-file.ts'
 import { sqliteCollection } from './sqlite-collection.ts'
 
 /**
- * Minimum number of changes between two counts of the documents, because counting takes time. The larger one of this and a
- * fiftieth of `inMemoryBelow` applies.
+ * Minimum number of changes between two counts of the documents, because counting takes time. Large collections are
+ * counted less often: after a fiftieth of `inMemoryBelow`.
  */
 const CHANGES_PER_COUNT = 1_000
 
@@ -153,7 +153,7 @@ interface CollectionsOptions extends Omit<ChoiceOptions, keyof FileAccess | 'inM
 /** A collection with `validity` grows with each change and is rarely listed, so little memory is spent on it. */
 const IN_MEMORY_BELOW = { withValidity: 20_000, withTexts: 200_000, withoutTexts: 500_000 }
 
-/** The collections of a file that this process uses. Those of the same name and version have one table. */
+/** The collections of a file that this process uses. Definitions with the same name and version share a table. */
 export class Collections {
   readonly #file: ReadModelsFile
   readonly #options: CollectionsOptions

@@ -196,8 +196,8 @@ export class FileQueries {
   }
 
   /**
-   * Queries of one index each. Their results include all slots that satisfy the filter; with `exact` they equal those that
-   * satisfy one of its conditions.
+   * Queries of one index each. Each result includes all slots that satisfy the filter. With `exact` it is all slots
+   * that satisfy one condition of the filter.
    */
   #sources({ where = {}, text = [] }: Filter): { clause: Clause; exact: boolean }[] {
     const conditions = Object.entries(where).flatMap(([field, condition]) => {

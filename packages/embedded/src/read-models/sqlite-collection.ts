@@ -58,7 +58,7 @@ export function sqliteCollection<D extends Document>(
     if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
   }
 
-  /** How the documents of a page are read: one after the other, so that of `parts` only one is in memory as a whole. */
+  /** How the documents of a page are read. With `parts`, only one whole document is in memory at a time. */
   const readerOf = ({ once, parts }: Query): ((seq: number) => Stored<D>) => {
     if (parts) return seq => partial(kept.peek(seq) ?? fromRow(table.at(seq)), parts)
     if (once) return seq => fromRow(table.at(seq))

@@ -35,13 +35,11 @@ interface Shown<State> {
 const REBUILDING = 200
 
 /**
- * The projection of an aggregate, with the part that runs before a command is answered. It folds events into states of
- * its own and never reads those that commands are decided on. It passes its states on to the command side, so that a command
- * after events of another replica neither conflicts nor reads the stream.
- *
- * It keeps, for each stream, the revision up to which every event is in the documents. The revision advances when a write
- * is acknowledged, and never over an event that was not projected: another replica may have appended it, or its
- * projection may have failed.
+ * The projection of an aggregate, with the part that runs before a command is answered. It folds events into its own
+ * states and never reads the states of the command side. It passes its states on to the command side, so that a command
+ * after events of another replica neither conflicts nor reads the stream. It keeps, for each stream, the revision up to
+ * which every event is in the documents. The revision advances when a write is acknowledged, and never over an event
+ * that was not projected: another replica may have appended it, or its projection may have failed.
  */
 export class AggregateProjection<State, Command extends DomainCommand, Event extends DomainEvent>
   implements Projection

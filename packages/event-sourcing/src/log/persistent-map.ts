@@ -89,7 +89,10 @@ const join = <Value>({ key, value }: Entry<Value>, left: Tree<Value>, right: Tre
   size: 1 + sizeOf(left) + sizeOf(right),
 })
 
-/** Joins sides that differ in height by two at most into one whose sides differ by one at most (Adelson-Velsky, Landis). */
+/**
+ * Joins two sides whose heights differ by at most two. The result is balanced: its sides differ by at most one
+ * (Adelson-Velsky, Landis).
+ */
 function balance<Value>(entry: Entry<Value>, left: Tree<Value>, right: Tree<Value>): Node<Value> {
   if (left && left.height > heightOf(right) + 1) {
     const inner = left.right

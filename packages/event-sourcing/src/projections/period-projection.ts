@@ -56,7 +56,7 @@ export interface DocumentChange {
   /** The same object as `before` if the event left the document unchanged. */
   after: Document | null
   event: RecordedEvent
-  /** Time of the event, or that of an earlier event of the stream if it is later. */
+  /** Time of the event. If an earlier event of the stream has a later time, that time. */
   at: string
 }
 
@@ -76,20 +76,19 @@ interface Timeline<State> extends StreamState<State> {
   current: PersistentMap<Current>
 }
 
-/** Maximum number of streams that are kept, and of their resources together. */
+/** Maximum number of cached streams, and of the resources in them. */
 const KEPT = { max: 5_000, maxSize: 50_000 }
 /** The same for streams of a rebuild, so that few objects survive a garbage collection. */
 const KEPT_IN_REBUILD = { max: 200, maxSize: 50_000 }
 
 /**
  * Projects the periods of the resources of a category. An event that changes the document of a resource ends one period
- * and begins another; a document that stays the same gets no new one. The time of a change is that in the metadata of
- * its event, or that of an earlier event of the stream if it is later, so that times never go back.
- *
- * The documents of a period depend on the events of its stream alone. Its id has the revision of the event that begins
- * it, and the event that ends it stores it again with a higher revision, so that projecting twice changes nothing.
- * Periods end at the first event that this release does not know: what they would show afterwards may be wrong, and the
- * stream is projected again once its events are known.
+ * and begins another; a document that stays the same gets no new one. A change has the time in the metadata of its
+ * event, or a later time of an earlier event of the stream, so that times never go back. The documents of a period
+ * depend on the events of its stream alone. The id of a period has the revision of the event that begins it. The event
+ * that ends it stores it again with a higher revision, so that projecting twice changes nothing. Periods end at the
+ * first event that this release does not know: what they would show afterwards may be wrong, and the stream is
+ * projected again once its events are known.
  */
 export class PeriodProjection<State, Event extends DomainEvent> implements Projection {
   readonly category: string

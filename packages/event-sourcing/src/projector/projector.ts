@@ -297,7 +297,7 @@ async function claimGenerations(
   )
 }
 
-/** Runs tasks until one of them ends, then stops the others. @throws the error of the first one that failed */
+/** Runs tasks until the first one ends, then stops the others. @throws the error of the first one that failed */
 async function untilOneEnds(
   signal: AbortSignal,
   tasks: readonly ((signal: AbortSignal) => Promise<void>)[],

@@ -216,7 +216,7 @@ function repeatedly(check: () => Promise<void>, signal: AbortSignal) {
   return { signal: AbortSignal.any([signal, failed.signal]), end: () => clearInterval(checking) }
 }
 
-/** Whether the bus lacks messages that were published, other than those that were removed because of their age. */
+/** Whether the bus lacks published messages, apart from messages that it has removed because of their age. */
 async function hasLostMessages(
   last: StoredMessage | undefined,
   note: Note | undefined,

@@ -56,7 +56,7 @@ export function openBus(
 }
 
 /**
- * Opens a connection that publishes to one subject of the NATS server of MESSAGING_URL, without a stream of its own.
+ * Opens a connection that publishes to one subject of the NATS server of MESSAGING_URL. It creates no stream.
  * @param setting name of the setting or option that contains the URL; used in messages
  * @throws NatsRefused, BusUnavailable
  */

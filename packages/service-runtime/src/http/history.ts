@@ -69,8 +69,8 @@ export function historyDocument(
 }
 
 /**
- * The place of a change in a history: its time, and its revision among changes of the same millisecond. It begins with
- * the name of the history, so that a page is read from one range of one index.
+ * The place of a change in a history: the name of the history, the time, and the revision, which orders changes of the
+ * same millisecond. With the name first, a page is one range of one index.
  */
 export const placeIn = (history: string, timestamp: string, revision: number) =>
   `${history}/${timestamp}/${String(revision).padStart(10, '0')}`

@@ -125,7 +125,7 @@ interface HandlerResponse {
   variant?: string | null
 }
 
-/** A response that the contract of an operation declares: one of its statuses with the body of that status. */
+/** A response that the contract of an operation declares: a status with the body that belongs to it. */
 type DeclaredResponse<Responses extends OperationResponses> = HandlerResponse &
   {
     [Status in keyof Responses & number]: ResponseBody<Responses[Status]> extends undefined

@@ -40,7 +40,7 @@ export interface EncryptionKeys {
   all: readonly EncryptionKey[]
 }
 
-/** Seals and opens values of one purpose. A value of one purpose cannot be opened as one of another. */
+/** Seals and opens values of one purpose. It cannot open values of another purpose. */
 export interface Sealer {
   /** Encrypts with the first key. @returns the id of the key, a dot, and the result of `seal` */
   seal(plain: Uint8Array | string): string
@@ -79,8 +79,8 @@ export function plainKey(bytes: Uint8Array): EncryptionKeys {
 }
 
 /**
- * Keys `ID:KEY` separated by commas, of which the first one seals; or one key without an id. A key is 32 bytes in base64 or
- * hexadecimal.
+ * Parses keys `ID:KEY` separated by commas, or one key without an id. The first one seals. A key is 32 bytes in base64
+ * or hexadecimal.
  * @throws Error with what is wrong, which does not contain a key
  */
 export function parseEncryptionKeys(text: string): EncryptionKeys {

@@ -2,8 +2,8 @@ import type { Leases } from '@gantry/stores'
 import { Gauge, type Registry } from 'prom-client'
 
 /**
- * The same leases, with a gauge of those that this process holds. A lease that was not renewed in time counts as lost, so
- * the sum over replicas is 0 or 1, except for moments after a takeover.
+ * The same leases, with a gauge of the leases that this process holds. A lease that was not renewed in time counts as
+ * lost, so the sum over replicas is 0 or 1, except for moments after a takeover.
  */
 export function watchedLeases(registry: Registry, leases: Leases): Leases {
   /** The end of each requested lease, by name, in the monotonic time of this process. */

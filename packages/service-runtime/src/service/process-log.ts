@@ -6,7 +6,10 @@ const HEADERS = ['headers', '*.headers', '*.*.headers']
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
 
-/** The log of a process: one line of JSON per record, with the ids of the request that it concerns. @param destination default: stdout */
+/**
+ * The log of a process: one line of JSON per record, with the ids of the request in whose context it was written.
+ * @param destination default: stdout
+ */
 export function processLog(options: LoggerOptions, destination?: DestinationStream): Logger {
   const logMethod = options.hooks?.logMethod ?? writeLine
   const hooks = { ...options.hooks, logMethod: unlessReported(logMethod) }

@@ -51,7 +51,7 @@ const anotherStore =
       ? `${name}: must be another store than ${other}`
       : undefined
 
-/** Settings that do nothing unless one of the others is set. */
+/** Settings that have an effect only if one of the others is set. */
 const needs =
   (name: string, ...others: string[]): Rule =>
   ({ isSet }) =>

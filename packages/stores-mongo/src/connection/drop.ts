@@ -2,7 +2,9 @@ import { connect } from './connection.ts'
 import { PROGRESS } from './progress.ts'
 import type { MongoOptions } from './settings.ts'
 
-/** Collections that are not built from the log: the bytes of images, keys of users, and those of the server. */
+/**
+ * Collections that are not built from the log: bytes of images, keys of users, and collections of the server itself.
+ */
 const KEPT = /^(blobs\.|system\.|user_keys$)/
 
 /**

@@ -4,8 +4,8 @@ import type { Progress } from '../connection/progress.ts'
 import { isDuplicate } from './guarded-writes.ts'
 
 /**
- * Leases that do not depend on synchronized clocks. A process that wants the lease of another holder watches it, and takes
- * it when it has not been renewed for its duration, measured by the monotonic clock of the watching process.
+ * Leases that do not depend on synchronized clocks. A process that wants the lease of another holder watches it. It
+ * takes the lease if its own monotonic clock shows that the lease was not renewed for its duration.
  * @param elapsed reads a monotonic clock, in milliseconds
  */
 export function mongoLeases(progress: Collection<Progress>, elapsed: () => number): Leases {

@@ -28,11 +28,11 @@ export function searchableOf(texts: readonly unknown[], indexed: boolean): Searc
 }
 
 /**
- * The parts of a text: each character, each pair of adjacent characters, and from each character on up to twelve characters
- * of the word. A term of one or two characters equals a part of exactly the texts that contain it. A longer term is a prefix
- * of such a part, so that one range of the index has exactly these texts. Measured on 2,639 real APIs of 304 characters
- * each: 272 parts per document. Trigrams alone would be 237 parts, but leave up to 30 times as many documents to be checked
- * when a common trigram is chosen.
+ * The parts of a text: each character, each pair of adjacent characters, and from each character on up to twelve
+ * characters of the word. A term of one or two characters equals a part of exactly the texts that contain it. A longer
+ * term is the beginning of a part, so one range of the index has exactly the texts that contain it. Measured on 2,639
+ * real APIs of 304 characters each: 272 parts per document. Trigrams alone would be 237 parts, but leave up to 30 times
+ * as many documents to be checked when a common trigram is chosen.
  */
 function partsOf(text: string): string[] {
   const parts = new Set<string>()

@@ -32,7 +32,7 @@ export function historyRoutes(route: AddRoute, { history, periods, upToDate, nam
     if (!(await hasHistory(history, ['inResource', id]))) throw new Refusal('api-not-found')
   }
 
-  /** The id of a version that is given by id, or by a name that it had last of all versions. */
+  /** The id of a version given by id or name. A name means the version that had it last. */
   const versionId = async (api: string, idOrName: string) => {
     const id = idOrName.toLowerCase()
     if (await hasHistory(history, ['inResource', versionHistory(api, id)])) return id

@@ -44,7 +44,7 @@ interface Count {
   undelivered: number
 }
 
-/** What one message reports of one key, with the requests that wait for their rank in the order of the bus. */
+/** What a message reports about one key, and the requests that wait for their rank in the order of the bus. */
 interface Addition {
   window: number
   count: number
@@ -227,7 +227,9 @@ class CountExchange {
     this.#settle()
   }
 
-  /** Ends the message in flight: its requests get their ranks, by the order of the bus or without it after a timeout. */
+  /**
+   * Ends the message in flight. Its requests get their ranks: from the order of the bus, or after a timeout without it.
+   */
   #settle(): void {
     if (!this.#inFlight) return
     const { additions, late } = this.#inFlight

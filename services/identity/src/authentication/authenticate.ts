@@ -102,7 +102,7 @@ export async function liveToken(token: TokenAggregate, id: string | undefined): 
   return state
 }
 
-/** The scopes of a role, reduced to those of the credential if it has its own. */
+/** The scopes of a role, limited to the scopes of the credential if it has any. */
 export const effectiveScopes = (role: Role, granted?: readonly Scope[]): Scope[] =>
   ROLE_SCOPES[role].filter(scope => granted?.includes(scope) ?? true)
 

@@ -48,7 +48,7 @@ function parse(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
 
 /**
  * @param derive computes a hash. Default: threads
- * @param cost of new hashes, and of the check of a user without one
+ * @param cost of new hashes, and of a check for a user without a hash
  */
 export function argon2idPasswords(derive: Derive = hashingThreads(CONCURRENT), cost: Cost = COST): Passwords {
   const dummy = phc(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))

@@ -19,7 +19,7 @@ export interface KeyMaterial {
   privateKey(key: SigningKey): KeyObject
 }
 
-/** @param purpose keys of one purpose cannot be unsealed as those of another */
+/** @param purpose part of the sealing: a key sealed for one purpose cannot be unsealed for another */
 export function keyMaterial(encryptionKeys: EncryptionKeys, purpose: string): KeyMaterial {
   const sealed = sealer(encryptionKeys, purpose)
   const imported = new LRUCache<string, CryptoKey>({ max: 100 })

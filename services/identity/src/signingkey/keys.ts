@@ -35,8 +35,9 @@ export interface SigningKeys {
   /** Rotates if the newest key is at least `periodMs` old. @returns the new key; undefined when there was no rotation */
   rotateWhenDue(metadata: CommandMetadata, periodMs: number): Promise<Rotated | undefined>
   /**
-   * Seals the private keys unless the first key of ENCRYPTION_KEY sealed them, also revoked ones, which prove old signatures.
-   * @returns their number, and the number of those that were sealed again
+   * Seals the private keys unless the first key of ENCRYPTION_KEY sealed them, also revoked ones, which prove old
+   * signatures.
+   * @returns how many keys there are, and how many were sealed again
    * @throws EncryptionKeyMissing
    */
   reseal(metadata: CommandMetadata): Promise<{ examined: number; resealed: number }>
@@ -57,7 +58,7 @@ export interface Rotated {
   signsFrom: string
 }
 
-/** The rings, each with its stream and what separates its sealed keys from those of the other. */
+/** The rings. Each has a stream of its own, and keys sealed for one ring cannot be opened in the other. */
 const RINGS = {
   login: { category: 'signingkey', decider: signingKeyDecider, purpose: 'signing keys' },
   audit: { category: 'auditkey', decider: auditKeyDecider, purpose: 'audit keys' },

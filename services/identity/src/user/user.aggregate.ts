@@ -5,7 +5,7 @@ import { type UserAggregate, userDecider } from './user.decide.ts'
 import { projectUser, users } from './user.projection.ts'
 import { evolveUser, isGlobalAdministrator, type UserEvent, usernameOf } from './user.ts'
 
-/** Maximum number of other global administrators that are considered when one is removed. */
+/** Maximum number of other global administrators to consider before one is removed. */
 const CANDIDATES = 100
 
 /** Types of events that may change the username, or whether the user is a global administrator. */

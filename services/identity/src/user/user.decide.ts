@@ -33,7 +33,7 @@ import {
 /** The revision of a record that does not exist: no ETag matches it. */
 const NO_REVISION = -1
 
-/** The caller who administers users: their role, and the scopes of it that their credential has. */
+/** The caller who administers users: their role, and the scopes that their credential has. */
 type Administrator = Pick<Principal, 'role' | 'scopes'>
 
 interface Administration extends Conditional {

@@ -277,7 +277,7 @@ export class Dispatcher implements Dispatch, Starter {
     if (!isBlocked(state) || !(await this.#ordering.isUnblocked(state))) return
     const target = await this.#target(state.webhook)
     if (!target) {
-      // The webhook may have been deleted while its event was handled. That of a live one has no document yet: the
+      // The webhook may have been deleted while its event was handled. If it is live and has no document yet, the
       // scheduler starts its deliveries later.
       await this.#abandonIfDeleted(state.webhook)
       return

@@ -16,7 +16,7 @@ const NAME = 'notifier.owners'
 const CHECK_MS = 60_000
 /** Interval while the read models are not caught up. */
 const POLL_MS = 100
-/** Number of rounds (one hour) between those that request all owners from identity. */
+/** How many rounds pass between two that request all owners from identity: one hour. */
 const ROUNDS = 60
 /** Pause after a failure, e.g. while identity starts. */
 const AGAIN_MS = 5_000

@@ -27,8 +27,8 @@ export interface Owners {
   /** Requests role and status of a user from identity and records them. @throws Unanswered */
   request(user: string): Promise<Standing>
   /**
-   * Role and status of a user for a decision on event types: the recorded ones if they allow all types, else those that
-   * identity responds. If identity does not respond: the recorded ones, or undefined if there are none.
+   * Role and status of a user for a decision on event types. Uses the recorded ones if they allow all types, else asks
+   * identity. Without an answer: the recorded ones, or undefined if there are none.
    */
   standing(user: string, eventTypes: readonly string[]): Promise<Standing | undefined>
   /**

@@ -30,9 +30,9 @@ export class Webhooks extends Repository<WebhookState, WebhookCommand, WebhookEv
   }
 
   /**
-   * Executes a command that may give the owner a webhook, with the number of webhooks that the owner has. Those of an owner
-   * are executed one after the other, so that no two of this process count the same. Each further process may exceed the
-   * limit by one.
+   * Executes a command that may give the owner a webhook, with the number of webhooks that the owner has. Commands for
+   * one owner run one after the other, so that no two of this process start from the same number. Each further process
+   * may exceed the limit by one.
    */
   counted<T>(owner: string, execute: (owned: number) => Promise<T>): Promise<T> {
     const before = this.#counted.get(owner)

@@ -240,7 +240,7 @@ async function requireOpenable(path: string, encryptionKeys: EncryptionKeys, fro
   }
 }
 
-/** Checks that the log is the one of the manifest, and that the backup has the bytes of all its images. */
+/** Checks that the log agrees with the manifest, and that the backup has the bytes of all images of the log. */
 async function requireContent({ folder, manifest }: Order, path: string): Promise<void> {
   const { position, events, images } = await contentOfLog(path)
   const { log, files, lostImages } = manifest

@@ -44,8 +44,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
 }
 
 /**
- * Makes the read models of this release that do not exist yet, beside those of the release that runs. Services that start
- * afterwards need not wait for them.
+ * Builds the read models that this release needs and that do not exist yet, beside those of the running release.
+ * Services that start afterwards need not wait for them.
  */
 async function makeNew(environment: NodeJS.ProcessEnv): Promise<number> {
   await onInstallation('rebuild', environment, {

@@ -8,7 +8,7 @@ export type AuditFilter = Pick<
   'text' | 'from' | 'to' | 'user' | 'action' | 'resource'
 >
 
-/** The conditions of a filter, without those of its text. */
+/** The conditions of a filter, without its search terms. */
 export type AuditConditions = (filter: AuditFilter) => Promise<Record<string, Condition | undefined>>
 
 export const auditConditions = (users: Collection<UserDocument>): AuditConditions => {
