@@ -45,6 +45,18 @@ test('deliveries to a failing endpoint wait without attempts, except for a retry
   expect(await figure(host, openSeconds)).toBeUndefined()
 })
 
+test('names that no name server resolves open the breaker, and do not count as failures of the webhook', async () => {
+  const resolve = () => Promise.reject(Object.assign(new Error('no answer'), { code: 'ETIMEOUT' }))
+  const breaker = { failures: 2, firstPauseMs: 3_600_000, longestPauseMs: 3_600_000 }
+  const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '1h' }, { resolve, breaker })
+  const { id } = await host.subscribe('http://dead.test/', ['API_CREATED'])
+  await publish(host, 2)
+  await vi.waitFor(async () => expect(await openBreakers(host)).toBe(1))
+  const { health } = (await host.call('GET', `/webhooks/${id}`)).body
+  expect(health).toMatchObject({ circuit: 'OPEN', consecutiveFailures: 2 })
+  expect(await host.typesIn(`webhook-${id}`)).toEqual(['WebhookCreated'])
+})
+
 test('the metrics have the statuses of finished deliveries and the latency of successful ones', async () => {
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])

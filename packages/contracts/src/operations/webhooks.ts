@@ -122,7 +122,7 @@ export const WebhookHealth = z
   .object({
     attempts: z.int().meta({
       description:
-        'How many attempts the figures cover: the latest 100 to the current url, from the 50 deliveries that were attempted last. Attempts that failed by a fault of the service do not count',
+        'How many attempts the figures cover: the latest 100 to the current url, from the 50 deliveries that were attempted last. Attempts that failed by a fault of the service do not count, except resolver-failed',
     }),
     successRate: z.number().min(0).max(1).nullable().meta({ description: 'Null without an attempt' }),
     p95LatencyMs: z.number().nullable().meta({

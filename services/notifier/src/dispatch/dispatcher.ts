@@ -13,6 +13,7 @@ import {
   type Pending,
 } from '../delivery/delivery.ts'
 import { apiNamedIn } from '../delivery/payloads.ts'
+import { concernsEndpoint } from '../http/failure.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import type { MakeAttempt } from './attempts.ts'
@@ -307,6 +308,6 @@ const mayCall = ({ active }: WebhookDocument, { kind }: Queue) => active || kind
 /** Whether an attempt succeeded; undefined when its outcome says nothing about the endpoint. */
 function succeeded(state: DeliveryState, number: number): boolean | undefined {
   const attempt = state.status === 'Absent' ? undefined : state.log.find(each => each.number === number)
-  if (!attempt || attempt.durationMs === null || attempt.fault === 'SERVICE') return undefined
+  if (!attempt || attempt.durationMs === null || !concernsEndpoint(attempt)) return undefined
   return attempt.error === null
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { WebhookHealth } from '@gantry/contracts'
 import { LRUCache } from 'lru-cache'
 import type { AttemptOutcome } from '../delivery/deliveries.ts'
+import { concernsEndpoint } from '../http/failure.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import { BREAKER, type BreakerRules } from './limiter.ts'
 
@@ -67,7 +68,7 @@ function healthFrom(
 ): WebhookHealth {
   const ended = outcomes
     .flatMap(attempts => attempts.filter(isEnded))
-    .filter(attempt => attempt.url === url && attempt.fault !== 'SERVICE')
+    .filter(attempt => attempt.url === url && concernsEndpoint(attempt))
     .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
     .slice(0, ATTEMPTS)
   const succeeded = ended.filter(({ error }) => error === null).length

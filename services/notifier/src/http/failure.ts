@@ -15,7 +15,6 @@ const SERVICE_FAILURES = [
 
 /** Error codes of failed attempts; stable. */
 export const FAILURE_CODES = [
-  'dns-failed',
   'address-refused',
   'connect-failed',
   'tls-failed',
@@ -30,6 +29,13 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number]
 
 const ofService: ReadonlySet<FailureCode> = new Set(SERVICE_FAILURES)
+
+/**
+ * Whether an attempt tells how its endpoint does. Without an answer of a name server the fault is unknown: the webhook is not
+ * to blame, but further attempts are in vain.
+ */
+export const concernsEndpoint = ({ fault, error }: Pick<Attempt, 'fault' | 'error'>): boolean =>
+  fault !== 'SERVICE' || error === 'resolver-failed'
 
 /** When in doubt the receiver caused a failure, and it counts against the webhook. */
 const faultOf = (code: FailureCode) => (ofService.has(code) ? 'SERVICE' : 'RECEIVER')

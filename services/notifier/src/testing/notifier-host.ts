@@ -16,6 +16,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 import type { z } from 'zod'
 import { notifierService } from '../app.ts'
 import { BREAKER, type BreakerRules } from '../dispatch/limiter.ts'
+import type { Resolve } from '../http/host-resolver.ts'
 import { notifierSettings } from '../settings.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -48,6 +49,7 @@ interface NotifierHostOptions extends HostOptions {
   /** Wraps the dependencies of the service. */
   around?(dependencies: Dependencies): Dependencies
   breaker?: BreakerRules
+  resolve?: Resolve
   /** Responds for identity. Default: every user is an active global administrator. */
   standingOf?(user: string): UserStanding
 }
@@ -75,6 +77,7 @@ export async function openNotifier(
   {
     around = it => it,
     breaker = BREAKER,
+    resolve,
     standingOf = () => GLOBAL_ADMIN,
     now = () => new Date(),
     start = true,
@@ -87,7 +90,8 @@ export async function openNotifier(
     aheadMs = dead.length * DEATH_MS
     dependencies.process.peers.answer(requests.userStanding, async ({ user }) => standingOf(user))
     const given = around(recordingLeases(dependencies, held))
-    const service = notifierService(given, settingsOf(settings), { random: () => 0.5, breaker })
+    const externals = { random: () => 0.5, breaker, ...(resolve && { resolve }) }
+    const service = notifierService(given, settingsOf(settings), externals)
     const stop = async () => {
       if (!dead.includes(service)) await service.stop()
     }

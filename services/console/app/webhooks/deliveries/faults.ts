@@ -10,10 +10,6 @@ const CHECK_URL = 'Check that the receiver runs and that the URL of the webhook 
 const REPEATED = 'The attempt is repeated.'
 
 const FAULTS: Readonly<Record<string, Fault>> = {
-  'dns-failed': {
-    said: 'The host name of the URL does not exist.',
-    advice: 'Correct the URL of the webhook.',
-  },
   'address-refused': {
     said: 'The host does not exist, or its address is not public.',
     advice: 'Correct the URL of the webhook, or ask the operator to allow the address.',
