@@ -1,6 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { BusUnavailable } from '@gantry/messaging'
-import { Backoff, sleep } from '@gantry/pacing'
+import { Backoff, inTime, sleep } from '@gantry/pacing'
 import {
   connect,
   Events,
@@ -167,7 +166,7 @@ export function keepConnected(options: NatsOptions): Connection {
     firstAttempt.resolve()
     if (!current) return
     const { nc, lost } = current
-    await Promise.race([orLost(nc.flush(), lost), setTimeout(GOODBYE_MS, undefined, { ref: false })])
+    await inTime(orLost(nc.flush(), lost), GOODBYE_MS)
     await nc.close()
     await running
   }

@@ -1,5 +1,5 @@
 import { type Bus, BusUnavailable, type StoredMessage } from '@gantry/messaging'
-import { sleep } from '@gantry/pacing'
+import { inTime } from '@gantry/pacing'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
 import { isJetStreamError, toBusError } from './errors.ts'
@@ -67,10 +67,7 @@ export function natsBus(options: NatsOptions): NatsBus {
 
   const close = async () => {
     closing.abort()
-    const finished = Promise.allSettled(underWay)
-    const late = new AbortController()
-    await Promise.race([finished, sleep(GRACE_MS, { signal: late.signal })])
-    late.abort()
+    await inTime(Promise.allSettled(underWay), GRACE_MS)
     await connection.close()
   }
   let closed: Promise<void> | undefined

@@ -1,3 +1,3 @@
 export { Backoff } from './backoff.ts'
 export { retryAfterMs } from './retry-after.ts'
-export { sleep } from './sleep.ts'
+export { inTime, sleep } from './sleep.ts'

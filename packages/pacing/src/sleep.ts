@@ -21,3 +21,10 @@ export function sleep(ms: number, { signal, ref = true }: Sleep): Promise<void> 
     signal.addEventListener('abort', end)
   })
 }
+
+/** The result of a promise; undefined if it takes longer than `ms` milliseconds. */
+export async function inTime<Result>(promise: Promise<Result>, ms: number): Promise<Result | undefined> {
+  const done = new AbortController()
+  const late = sleep(ms, { signal: done.signal }).then(() => undefined)
+  return Promise.race([promise, late]).finally(() => done.abort())
+}

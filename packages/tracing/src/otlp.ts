@@ -1,3 +1,4 @@
+import { inTime } from '@gantry/pacing'
 import {
   type Link,
   ROOT_CONTEXT,
@@ -75,12 +76,8 @@ export function otlpTracer({ url, headers, protocol, sampler, resource, report }
     tracer: tracerOf(provider.getTracer('gantry')),
     async close(ms) {
       if (failing()) return
-      let late: NodeJS.Timeout | undefined
-      const time = new Promise<void>(resolve => {
-        late = setTimeout(resolve, ms)
-      })
-      await Promise.race([provider.shutdown().catch(() => {}), time])
-      clearTimeout(late)
+      const shutdown = provider.shutdown().catch(() => {})
+      await inTime(shutdown, ms)
     },
   }
 }

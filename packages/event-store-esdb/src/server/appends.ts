@@ -7,6 +7,7 @@ import {
   NO_STREAM,
 } from '@eventstore/db-client'
 import type { ExpectedRevision } from '@gantry/event-sourcing'
+import { inTime } from '@gantry/pacing'
 import { connect, disconnect } from './connection.ts'
 import { isFinal, within } from './errors.ts'
 
@@ -75,7 +76,7 @@ export function appendsOver(connectionString: string) {
       expectedRevision: expected === ANY ? ANY : expected < 0 ? NO_STREAM : BigInt(expected),
       deadline: SERVER_DEADLINE_MS,
     })
-    call.then(resolve, error => {
+    const answered = call.then(resolve, error => {
       // It is sent again over the current client.
       if (over !== client) return
       stuck ||= isStuck(error)
@@ -83,7 +84,7 @@ export function appendsOver(connectionString: string) {
       if (error instanceof DeadlineExceededError) setTimeout(enqueue, AGAIN_MS, append)
       else reject(error)
     })
-    void ended(call).then(() => {
+    void inTime(answered, FORGOTTEN_AFTER_MS).then(() => {
       if (over !== client) return
       sent.delete(append)
       if (stuck && sent.size === 0) void moveTo(connect(connectionString, 'appends'))
@@ -145,16 +146,4 @@ const isStuck = (error: unknown) => {
   if (isFinal(error) || !(error instanceof Error)) return false
   if ('code' in error && error.code !== undefined) return error.code !== AWAY
   return error.constructor === Error
-}
-
-/** Resolves when the promise settles, or after a time in which the server would have responded. */
-async function ended(call: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, FORGOTTEN_AFTER_MS)
-  call.then(
-    () => resolve(),
-    () => resolve(),
-  )
-  await promise
-  clearTimeout(timer)
 }

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { inTime } from '@gantry/pacing'
 
 /** EVENT_STORE_URL is invalid, or its user lacks permissions. The message names the setting but no password. */
 export class EventStoreUrlRefused extends Error {
@@ -82,14 +82,8 @@ export function connect(connectionString: string, purpose: Purpose): EventStoreD
 }
 
 /** Ends the calls of a client. It waits for the ends of their streams, at most two seconds, because one may never come. */
-export async function disconnect(client: EventStoreDBClient): Promise<void> {
-  const late = new AbortController()
-  await Promise.race([
-    client.dispose(),
-    setTimeout(DISCONNECT_MS, undefined, { signal: late.signal }).catch(() => {}),
-  ])
-  late.abort()
-}
+export const disconnect = (client: EventStoreDBClient): Promise<void> =>
+  inTime(client.dispose(), DISCONNECT_MS)
 
 /** Whether the URL is that of a cluster, whose nodes name their leader. */
 export const isCluster = (connectionString: string): boolean =>

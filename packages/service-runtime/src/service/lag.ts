@@ -10,7 +10,7 @@ import {
   START,
 } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
-import { sleep } from '@gantry/pacing'
+import { inTime } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/stores'
 import { Gauge, type Registry } from 'prom-client'
 import { singleFlight } from './event-metrics.ts'
@@ -105,16 +105,12 @@ export const lagOfParts = (followers: readonly Follower[]): Promise<LagOfPart[]>
     followers.map(async ({ name, kind, lag }) => ({
       name,
       kind,
-      ...((await inTime(lag())) ?? { events: null, seconds: null }),
+      ...((await inTime(
+        lag().catch(() => undefined),
+        TIMEOUT_MS,
+      )) ?? { events: null, seconds: null }),
     })),
   )
-
-/** The result, or undefined if there is none in time. */
-async function inTime<Result>(reading: Promise<Result>): Promise<Result | undefined> {
-  const done = new AbortController()
-  const late = sleep(TIMEOUT_MS, { signal: done.signal }).then(() => undefined)
-  return Promise.race([reading.catch(() => undefined), late]).finally(() => done.abort())
-}
 
 const counted = `estimated above ${MAX_READ.toLocaleString('en')}`
 const METRICS = {
