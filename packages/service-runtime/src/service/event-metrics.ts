@@ -22,24 +22,25 @@ export function singleFlight<Result>(read: () => Promise<Result>): () => Promise
   }
 }
 
-const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
-const FOREIGN_EVENTS = 'gantry_foreign_events_total'
-const MISSED_MESSAGES = 'gantry_missed_messages_total'
-const LOG_ERRORS = 'gantry_log_errors_total'
 /** Number of types of foreign events that are logged. */
 const MOST_TYPES = 100
 const STATUSES = ['QUARANTINED', 'INCOMPLETE'] as const
 
-/** A counter of folded events that this release does not know. The services of one process share it. */
+/** A counter that the services of one process share. */
+const sharedCounter = <Label extends string>(
+  registry: Registry,
+  counter: { name: string; help: string; labelNames: Label[] },
+) =>
+  (registry.getSingleMetric(counter.name) as Counter<Label> | undefined) ??
+  new Counter({ ...counter, registers: [registry] })
+
+/** A counter of folded events that this release does not know. */
 export function unknownEventCounter(registry: Registry): (event: RecordedEvent) => void {
-  const counter =
-    (registry.getSingleMetric(UNKNOWN_EVENTS) as Counter<'category' | 'type'> | undefined) ??
-    new Counter({
-      name: UNKNOWN_EVENTS,
-      help: 'Folded events of an unknown type or a newer schema version; each fold of an event counts',
-      labelNames: ['category', 'type'],
-      registers: [registry],
-    })
+  const counter = sharedCounter(registry, {
+    name: 'gantry_unknown_events_total',
+    help: 'Folded events of an unknown type or a newer schema version; each fold of an event counts',
+    labelNames: ['category', 'type'],
+  })
   return ({ stream, type }) => counter.inc({ category: streamCategory(stream), type })
 }
 
@@ -52,7 +53,7 @@ export function foreignEvents({
   log: Pick<Log, 'warn'>
 }): (event: RecordedEvent) => void {
   const counter = new Counter({
-    name: FOREIGN_EVENTS,
+    name: 'gantry_foreign_events_total',
     help: 'Events in streams of other applications, which the audit log leaves out',
     registers: [metrics],
   })
@@ -66,28 +67,23 @@ export function foreignEvents({
 }
 
 /**
- * A counter of errors in the log by the worker that failed, empty for other errors. The services of one process share it.
- * A worker should begin with 0: a counter that begins with its first failure has no increase for `rate()`.
+ * A counter of errors in the log by the worker that failed, empty for other errors. A worker should begin with 0: a counter
+ * that begins with its first failure has no increase for `rate()`.
  */
 export const logErrorCounter = (registry: Registry): Counter<'worker'> =>
-  (registry.getSingleMetric(LOG_ERRORS) as Counter<'worker'> | undefined) ??
-  new Counter({
-    name: LOG_ERRORS,
+  sharedCounter(registry, {
+    name: 'gantry_log_errors_total',
     help: 'Errors in the log, by the worker that failed and is restarted (empty for other errors)',
     labelNames: ['worker'],
-    registers: [registry],
   })
 
-/** A counter of how often consumers missed messages. The services of one process share it. */
+/** A counter of how often consumers missed messages. */
 export function missedMessageCounter(registry: Registry): (consumer: string) => () => void {
-  const counter =
-    (registry.getSingleMetric(MISSED_MESSAGES) as Counter<'consumer'> | undefined) ??
-    new Counter({
-      name: MISSED_MESSAGES,
-      help: 'How often messages were removed because of their age before the consumer had handled them',
-      labelNames: ['consumer'],
-      registers: [registry],
-    })
+  const counter = sharedCounter(registry, {
+    name: 'gantry_missed_messages_total',
+    help: 'How often messages were removed because of their age before the consumer had handled them',
+    labelNames: ['consumer'],
+  })
   return consumer => {
     counter.inc({ consumer }, 0)
     return () => counter.inc({ consumer })
