@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises'
 import type { BlobDraft, BlobStore } from '@gantry/stores'
 import { Binary, type Collection, type Db, GridFSBucket, ObjectId } from 'mongodb'
-import { type Connection, connect } from './connection/connection.ts'
+import { type Connection, connect, each } from './connection/connection.ts'
 import { makeIndexes } from './connection/server.ts'
 import type { MongoOptions } from './connection/settings.ts'
 import { isDuplicate } from './read-models/guarded-writes.ts'
@@ -62,12 +62,7 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
       }),
     async *keys() {
       const found = files.find({}, { projection: { filename: 1 } })
-      try {
-        for (let file = await run(() => found.next()); file; file = await run(() => found.next()))
-          yield file.filename
-      } finally {
-        await found.close()
-      }
+      for await (const { filename } of each(found, run)) yield filename
     },
     close,
   }

@@ -1,5 +1,5 @@
 import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/stores'
-import { connect } from './connection/connection.ts'
+import { connect, each } from './connection/connection.ts'
 import type { MongoOptions } from './connection/settings.ts'
 import { isDuplicate } from './read-models/guarded-writes.ts'
 
@@ -61,13 +61,8 @@ export function mongoUserKeys(options: MongoOptions): UserKeys {
         return (await find(user))?.erasedAt ?? at
       }),
     async *erased() {
-      const found = keys.find({ erasedAt: { $ne: null } })
-      try {
-        for (let next = await answering(() => found.next()); next; next = await answering(() => found.next()))
-          yield { user: next._id, erasedAt: String(next.erasedAt) }
-      } finally {
-        await found.close()
-      }
+      for await (const { _id, erasedAt } of each(keys.find({ erasedAt: { $ne: null } }), answering))
+        yield { user: _id, erasedAt: String(erasedAt) }
     },
     ping: () => answering(async () => void (await db.command({ ping: 1 }))),
     close,

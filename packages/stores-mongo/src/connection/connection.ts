@@ -1,5 +1,5 @@
 import { ReadModelsUnavailable } from '@gantry/stores'
-import type { Db } from 'mongodb'
+import type { Db, FindCursor } from 'mongodb'
 import { isOfRequest, isOfServer, mongoFailureOf } from './errors.ts'
 import { type MongoOptions, openClient } from './settings.ts'
 
@@ -36,6 +36,15 @@ export function connect(options: MongoOptions): Connection {
       await Promise.allSettled(underWay)
       await client.close()
     },
+  }
+}
+
+/** Yields the documents of a cursor. Each fetch can find the server unavailable. */
+export async function* each<T>(cursor: FindCursor<T>, run: Connection['run']): AsyncGenerator<T> {
+  try {
+    for (let next = await run(() => cursor.next()); next; next = await run(() => cursor.next())) yield next
+  } finally {
+    await cursor.close()
   }
 }
 

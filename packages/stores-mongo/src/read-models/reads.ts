@@ -7,9 +7,9 @@ import {
   UnknownField,
   type ValueCount,
 } from '@gantry/stores'
+import { each } from '../connection/connection.ts'
 import { boundOf, conditionsOf, orderOf } from './conditions.ts'
 import type { PreparedCollection } from './prepared-collection.ts'
-import { each } from './removals.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 const MAX_LIMIT = 1_000

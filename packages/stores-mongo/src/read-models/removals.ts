@@ -1,19 +1,9 @@
-import type { Collection, Filter, FindCursor } from 'mongodb'
-import type { Connection } from '../connection/connection.ts'
+import type { Collection, Filter } from 'mongodb'
 import { PIECE, type Server } from '../connection/server.ts'
 import { writeInPieces } from './guarded-writes.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 type Documents = Collection<StoredDocument>
-
-/** Yields the documents of a cursor. Each fetch can find the server unavailable. */
-export async function* each<T>(cursor: FindCursor<T>, run: Connection['run']): AsyncGenerator<T> {
-  try {
-    for (let next = await run(() => cursor.next()); next; next = await run(() => cursor.next())) yield next
-  } finally {
-    await cursor.close()
-  }
-}
 
 interface Forgetting {
   now: number
