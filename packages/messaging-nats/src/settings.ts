@@ -23,10 +23,10 @@ export interface NatsOptions {
 
 /** They take precedence over those of the URL. */
 interface NatsCredentials {
-  user?: string
-  password?: string
+  user?: string | undefined
+  password?: string | undefined
   /** Content of a .creds file, or the seed of an nkey, SU…. */
-  file?: string
+  file?: string | undefined
 }
 
 export interface StreamOptions {
@@ -37,11 +37,11 @@ export interface StreamOptions {
   /** Subjects to store, in addition to those that the stream stores already. They must not match broadcasts and requests. */
   subjects?: readonly string[]
   /** Number of servers that keep the messages, 1 to 5. Default: 1 for a new stream; an existing stream is not changed. */
-  replicas?: number
+  replicas?: number | undefined
   /**
    * How long messages are kept, in milliseconds. Default: without limit for a new stream; an existing stream is not changed.
    */
-  retentionMs?: number
+  retentionMs?: number | undefined
   /** A setting that requires a minimum retention: a stream with a shorter one is refused. */
   needed?: { setting: string; ms: number }
 }

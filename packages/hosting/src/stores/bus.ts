@@ -2,22 +2,20 @@ import { hostname } from 'node:os'
 import { type Disk, dropMessages as dropSqlite, sqliteBus } from '@gantry/embedded'
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import { dropStream, type NatsOptions, natsBus, natsPublisher, type Publisher } from '@gantry/messaging-nats'
+import {
+  dropStream,
+  type NatsOptions,
+  natsBus,
+  natsPublisher,
+  type Publisher,
+  type StreamOptions,
+} from '@gantry/messaging-nats'
 import type { BusSettings } from '../settings.ts'
 import type { Open } from './backing-stores.ts'
 import { fileOf, SQLITE, watchedDisk } from './files.ts'
 
-/** How the bus keeps messages. */
-export interface MessageStorage {
-  /** In milliseconds. Default: the configuration of a NATS server stays unchanged; a file keeps messages forever. */
-  retentionMs?: number | undefined
-  /** Number of NATS servers that keep them. Default: the stream stays as it is. */
-  replicas?: number | undefined
-  /** Minimum retention in milliseconds and the setting that requires it. A server with a shorter retention is refused. */
-  needed?: { setting: string; ms: number }
-  /** Whether a missing stream of a NATS server is created. Default: true. */
-  create?: boolean
-}
+/** How the bus keeps messages. A file without `retentionMs` keeps them forever, and ignores the other options. */
+export type MessageStorage = Omit<StreamOptions, 'name' | 'subjects'>
 
 interface BusOptions extends MessageStorage {
   name: string
@@ -31,15 +29,9 @@ interface BusOptions extends MessageStorage {
  */
 export function openBus(
   settings: BusSettings,
-  { name, log, disk = watchedDisk(log), retentionMs, replicas, needed, create }: BusOptions,
+  { name, log, disk = watchedDisk(log), ...stream }: BusOptions,
 ): Open<Bus> {
   const path = fileOf(settings.MESSAGING_URL)
-  const stream = {
-    ...(retentionMs !== undefined && { retentionMs }),
-    ...(replicas !== undefined && { replicas }),
-    ...(needed && { needed }),
-    ...(create !== undefined && { create }),
-  }
   // Events wait in the log until the bus is available again.
   const opened = (bus: Bus, about: () => { kind: string; version: string | null }): Open<Bus> => ({
     store: bus,
@@ -50,7 +42,8 @@ export function openBus(
       check: () => bus.ping(),
     },
   })
-  if (path !== undefined) return opened(sqliteBus({ path, disk, retentionMs }), () => SQLITE)
+  if (path !== undefined)
+    return opened(sqliteBus({ path, disk, retentionMs: stream.retentionMs }), () => SQLITE)
   const nats = natsBus({ ...natsOptions(settings, name, log), stream })
   return opened(nats, () => ({ kind: 'NATS', version: nats.serverVersion() ?? null }))
 }
@@ -65,16 +58,11 @@ export const openPublisher = (
   subject: string,
   setting: string,
 ): Promise<Publisher> => {
-  const quiet = () => {}
-  const { inbox: _, ...options } = natsOptions(settings, 'operator', {
-    info: quiet,
-    warn: quiet,
-    error: quiet,
-  })
+  const { inbox: _, ...options } = natsOptions(settings, 'operator')
   return natsPublisher(options, subject, setting)
 }
 
-function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
+function natsOptions(settings: BusSettings, name: string, log?: Log): NatsOptions {
   const { NATS_USER: user, NATS_PASSWORD: password, NATS_CREDENTIALS: file } = settings
   const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key } = settings
   const certificates = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
@@ -82,12 +70,8 @@ function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions
     url: settings.MESSAGING_URL,
     name: `${name}-${hostname()}-${process.pid}`,
     inbox: `_INBOX.${name}`,
-    report: line => log.info({}, line),
-    credentials: {
-      ...(user !== undefined && { user }),
-      ...(password !== undefined && { password }),
-      ...(file !== undefined && { file }),
-    },
+    report: line => log?.info({}, line),
+    credentials: { user, password, file },
     ...(Object.keys(certificates).length > 0 && { tls: certificates }),
   }
 }
@@ -100,6 +84,5 @@ function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions
 export async function dropMessages(settings: BusSettings): Promise<boolean> {
   const path = fileOf(settings.MESSAGING_URL)
   if (path !== undefined) return dropSqlite(path)
-  const quiet = () => {}
-  return dropStream(natsOptions(settings, 'operator', { info: quiet, warn: quiet, error: quiet }))
+  return dropStream(natsOptions(settings, 'operator'))
 }
