@@ -1,3 +1,4 @@
+import { parsedText } from '@gantry/event-sourcing'
 import { z } from 'zod'
 import type { Line, StoredRecord } from './lines.ts'
 import type { AuditKey, ChainHead, Trailer } from './statements.ts'
@@ -86,7 +87,7 @@ const LINES = {
 
 /** @returns the line with all its properties, also unknown ones; undefined when the text is no line of an export */
 export function parsedLine(json: string): Line | undefined {
-  const value = parsed(json)
+  const value = parsedText(json)
   if (typeof value !== 'object' || value === null) return undefined
   const kind = Object.entries(LINES).find(([property]) => Object.hasOwn(value, property))
   return kind?.[1].safeParse(value).success ? (value as Line) : undefined
@@ -109,7 +110,7 @@ export function parseError(json: string): string | undefined {
  * checked.
  */
 export function parseHead(json: string): { head: ChainHead; signature: string } | undefined {
-  const value = parsed(json)
+  const value = parsedText(json)
   const found = z.object({ head: head.extend({ signature: z.string() }) }).safeParse(value)
   if (!found.success) return undefined
   const { signature, ...signedHead } = found.data.head
@@ -121,16 +122,8 @@ export const isStoredRecord = (value: unknown): value is StoredRecord => record.
 
 /** Reads a key set, e.g. a copy of /.well-known/audit-keys.json. @throws Error when the text is none */
 export function parseAuditKeys(json: string): AuditKey[] {
-  const { success, data } = z.object({ keys: z.array(key).min(1) }).safeParse(parsed(json))
+  const { success, data } = z.object({ keys: z.array(key).min(1) }).safeParse(parsedText(json))
   if (!success)
     throw new Error('no set of audit keys: it must be the content of /.well-known/audit-keys.json')
   return data.keys
-}
-
-export function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }

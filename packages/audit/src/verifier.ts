@@ -1,8 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
+import { parsedText } from '@gantry/event-sourcing'
 import { canonicalJson } from './canonical-json.ts'
 import { nextHash, sha256 } from './chain.ts'
 import { exportFormats, type FormatName, formatOf } from './formats.ts'
-import { isStoredRecord, parsed, parsedLine } from './line-schema.ts'
+import { isStoredRecord, parsedLine } from './line-schema.ts'
 import type { Header, Line, OmittedLine, RecordLine, StoredRecord, UserNames } from './lines.ts'
 import { type AuditKey, type RecordPlace, refutes, type Statement, type Trailer } from './statements.ts'
 
@@ -262,7 +263,7 @@ class ExportVerifier {
     const [{ length }, chainHash = '', number] = head
     const text = json.slice(length - 1, -1)
     this.#advance(Number(number), chainHash, text)
-    const record = parsed(text)
+    const record = parsedText(text)
     if (!isStoredRecord(record)) throw new Broken(DAMAGED)
     this.#counted(Number(number), text)
     return { chainHash, number: Number(number), record }
@@ -451,6 +452,6 @@ function decoded(bytes: Uint8Array): string | undefined {
 /** Id and position of a record, as far as it can be read. */
 function placeIn(record: Uint8Array | string): Partial<BrokenRecord> {
   const text = typeof record === 'string' ? record : decoded(record)
-  const value = text === undefined ? undefined : parsed(text)
+  const value = text === undefined ? undefined : parsedText(text)
   return isStoredRecord(value) ? { id: value.id, position: value.position } : {}
 }

@@ -20,16 +20,23 @@ export class CommandFailed extends Error {}
 /** The arguments are wrong. The message is the usage. */
 export class WrongUsage extends Error {}
 
-/** Parses the arguments of a command. @throws WrongUsage with its usage */
+/** Parses the arguments of a command. @throws WrongUsage with the reason and the usage */
 export function parsed<const Config extends ParseArgsConfig>(
   usage: string,
   config: Config,
 ): ReturnType<typeof parseArgs<Config>> {
   try {
     return parseArgs(config)
-  } catch {
-    throw new WrongUsage(usage)
+  } catch (error) {
+    throw new WrongUsage(`${(error as Error).message}\n${usage}`)
   }
+}
+
+/** A time with any offset, or a date, in the format of the interface. @throws WrongUsage when it is no time */
+export function instant(time: string | undefined, usage: string): string | undefined {
+  if (time === undefined) return undefined
+  if (Number.isNaN(Date.parse(time))) throw new WrongUsage(`${time} is no time\n${usage}`)
+  return new Date(time).toISOString()
 }
 
 /** The end of a command by SIGINT or SIGTERM. */

@@ -1,10 +1,9 @@
-import { parseArgs } from 'node:util'
 import { storeSettings } from '@gantry/hosting'
 import { openBlobs } from '@gantry/hosting/stores'
 import { mediaSettings } from '@gantry/media'
 import { readSettings } from '@gantry/service-runtime'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/stores'
-import { CommandFailed, notice, WrongUsage } from './command.ts'
+import { CommandFailed, notice, parsed, WrongUsage } from './command.ts'
 
 export const USAGE = `usage: npm run copy-images -- TO [--from FROM]
 
@@ -43,19 +42,12 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
 /** @throws WrongUsage unless both are stores of images */
 function argumentsIn(args: string[]): { from: string | undefined; to: string } {
   const isStore = (name: string | undefined) => name === GRIDFS || BLOB_URL.unwrap().safeParse(name).success
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      options: { from: { type: 'string' } },
-      allowPositionals: true,
-    })
-    const [to, ...others] = positionals
-    const { from } = values
-    if (to !== undefined && others.length === 0 && isStore(to) && (from === undefined || isStore(from)))
-      return { from, to }
-  } catch {
-    // An unknown option.
-  }
+  const options = { from: { type: 'string' } } as const
+  const { values, positionals } = parsed(USAGE, { args, options, allowPositionals: true })
+  const [to, ...others] = positionals
+  const { from } = values
+  if (to !== undefined && others.length === 0 && isStore(to) && (from === undefined || isStore(from)))
+    return { from, to }
   throw new WrongUsage(USAGE)
 }
 

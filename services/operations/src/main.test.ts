@@ -43,9 +43,9 @@ test.each([
   ['an unknown command', 'rebuilt', /^there is no command "rebuilt"\n.*^ {2}rebuild /ms],
   ['a name that every object has', 'constructor', /^there is no command/],
   ['no command', '', /^usage: .*^ {2}rebuild /ms],
-  ['an unknown option', 'rebuild --all', /^usage: npm run rebuild \[-- --new\]$/],
+  ['an unknown option', 'rebuild --all', /^Unknown option '--all'.*usage: npm run rebuild \[-- --new\]$/s],
   ['an unknown command of a group', 'events tale', /^there is no command "events tale"\n/],
-  ['an argument too many', 'rebuild catalog', /^usage: npm run rebuild \[-- --new\]$/],
+  ['an argument too many', 'rebuild catalog', /^Unexpected argument 'catalog'.*usage: npm run rebuild/s],
 ])('%s is answered with the usage', async (_, words, message) => {
   const refused = run(words)
   await expect(refused).rejects.toThrow(WrongUsage)

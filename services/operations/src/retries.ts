@@ -1,5 +1,5 @@
 import { Backoff, sleep } from '@gantry/pacing'
-import { CommandFailed } from './command.ts'
+import { CommandFailed, notice } from './command.ts'
 
 /** What failed may succeed when it is tried again. */
 export class TemporaryFailure extends CommandFailed {
@@ -15,8 +15,6 @@ export class TemporaryFailure extends CommandFailed {
 interface RetriesOptions {
   /** Ends a pause. */
   signal: AbortSignal
-  /** Called before a pause, with a line for the user. */
-  notice(line: string): void
   /** Time without progress after which a failure is final, in milliseconds. */
   giveUpMs?: number
   /** The same before the other side has answered. */
@@ -59,7 +57,7 @@ export class Retries {
     if (!(failure instanceof TemporaryFailure)) throw failure
     if (performance.now() - this.#progressAt > this.#giveUpMs) throw failure
     const pauseMs = Math.max(this.#pauses.next(), Math.min(failure.retryAfterMs, LONGEST_RETRY_AFTER_MS))
-    this.#options.notice(`${failure.message}; trying again in ${(pauseMs / 1_000).toFixed(1)} s`)
+    notice(`${failure.message}; trying again in ${(pauseMs / 1_000).toFixed(1)} s`)
     await sleep(pauseMs, { signal: this.#options.signal })
   }
 
@@ -76,12 +74,6 @@ export class Retries {
     return undefined
   }
 }
-
-/** The service refuses the request. The message is for the user of the command. */
-export class Refused extends CommandFailed {}
-
-/** There is no connection to the service, or it was lost. */
-export class ConnectionLost extends TemporaryFailure {}
 
 /** The reason of a failed fetch, whose own message says only that it failed. */
 export function reasonOf(error: unknown): string {

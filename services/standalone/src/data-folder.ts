@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DataFolderRefused, isFull, makeFolder } from '@gantry/embedded'
+import { parsedText } from '@gantry/event-sourcing'
 import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '@gantry/service-runtime'
 import { z } from 'zod'
 
@@ -140,12 +141,8 @@ function chmodIfOwned(path: string, mode: number): void {
 }
 
 function requireFormat(file: string): void {
-  let content: unknown
-  try {
-    content = JSON.parse(readFileSync(file, 'utf8'))
-  } catch {
-    throw new DataFolderRefused(file, 'is damaged: it is not JSON')
-  }
+  const content = parsedText(readFileSync(file, 'utf8'))
+  if (content === undefined) throw new DataFolderRefused(file, 'is damaged: it is not JSON')
   const { data } = Manifest.safeParse(content)
   if (!data) throw new DataFolderRefused(file, 'is damaged: it lacks its format')
   if (data.format > FORMAT) {

@@ -93,7 +93,7 @@ export function recordedEvent({
   return { ...stored, data: {}, metadata: neutral, malformed }
 }
 
-/** Parses what a store has as text. @returns undefined for what is no JSON, which `recordedEvent` finds malformed */
+/** The JSON value of a text; undefined for what is no JSON, which `recordedEvent` finds malformed. */
 export function parsedText(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,5 +1,5 @@
 import { invalidField, Refusal } from '@gantry/contracts'
-import { LOG_IDENTITY, LOG_POSITION } from '@gantry/event-sourcing'
+import { LOG_IDENTITY, LOG_POSITION, parsedText } from '@gantry/event-sourcing'
 import type { StoredMessage } from '@gantry/messaging'
 import { z } from 'zod'
 
@@ -79,7 +79,7 @@ export const formatPosition = ({ passed, ...position }: FeedPosition): string =>
 
 /** @throws Refusal invalid-request */
 export function parsePosition(text: string): FeedPosition {
-  const parsed = Content.safeParse(json(text))
+  const parsed = Content.safeParse(parsedText(Buffer.from(text, 'base64url').toString()))
   if (!parsed.success) throw invalidField('after', 'must be a position')
   const [, log, sequence, id, storedAt, services, awaited] = parsed.data
   const passed = services.map(([service, position, messages = 1]): [string, Passed] => [
@@ -87,14 +87,6 @@ export function parsePosition(text: string): FeedPosition {
     { position: restore(position), messages },
   ])
   return { log, sequence, id, storedAt, passed: new Map(passed), awaited }
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString())
-  } catch {
-    return undefined
-  }
 }
 
 /** Follows a reader along the bus. */

@@ -1,9 +1,8 @@
-import { parseArgs } from 'node:util'
 import { exportFormats, type FormatName, type Trailer } from '@gantry/audit'
-import { fileOf, type Interruption, interruption, notice, WrongUsage } from '../command.ts'
+import { fileOf, type Interruption, instant, interruption, notice, parsed, WrongUsage } from '../command.ts'
 import { progressBar } from '../progress.ts'
 import { chunksOf, type Query, type Remote, remoteOf } from '../remote/remote.ts'
-import { ConnectionLost, FIRST_GIVE_UP_MS, Retries } from '../retries.ts'
+import { FIRST_GIVE_UP_MS, Retries, TemporaryFailure } from '../retries.ts'
 import { type ExportFile, exportFile } from './export-file.ts'
 
 export const USAGE = `usage: npm run audit -- export FILE [OPTION]...
@@ -30,7 +29,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const ended = interruption()
   const { signal } = ended
   const bar = progressBar('records')
-  const retries = new Retries({ signal, notice, firstGiveUpMs: FIRST_GIVE_UP_MS })
+  const retries = new Retries({ signal, firstGiveUpMs: FIRST_GIVE_UP_MS })
   /** Number of the last record that was ever received. Records after the last trailer are received again. */
   let furthest = 0
   let trailer: Trailer | undefined
@@ -62,28 +61,17 @@ function completed(path: string, { count, omitted, after }: Trailer, ended: Inte
 function requestIn(args: string[], environment: NodeJS.ProcessEnv): Request {
   const refuse = (reason: string) => new WrongUsage(`${reason}\n${USAGE}`)
   const text = { type: 'string' } as const
-  const parsed = () => {
-    try {
-      const filters = { text, user: text, action: text, resource: text, from: text, to: text }
-      const options = { ...filters, format: { ...text, default: 'ndjson' }, after: text }
-      return parseArgs({ args, options, allowPositionals: true })
-    } catch (error) {
-      throw refuse((error as Error).message)
-    }
-  }
-  const { values, positionals } = parsed()
+  const filters = { text, user: text, action: text, resource: text, from: text, to: text }
+  const options = { ...filters, format: { ...text, default: 'ndjson' }, after: text }
+  const { values, positionals } = parsed(USAGE, { args, options, allowPositionals: true })
   const { format, after, from, to, ...others } = values
   if (positionals.length !== 1) throw refuse('takes one argument')
   if (!Object.hasOwn(exportFormats, format)) throw refuse(`there is no format ${format}`)
   if (after !== undefined && !/^\d{1,15}$/.test(after)) throw refuse('--after takes the number of a record')
-  const instant = (time: string | undefined) => {
-    if (time !== undefined && Number.isNaN(Date.parse(time))) throw refuse(`${time} is no time`)
-    return time === undefined ? undefined : new Date(time).toISOString()
-  }
   return {
     path: fileOf(positionals[0] ?? '', environment),
     format: format as FormatName,
-    filter: { ...others, from: instant(from), to: instant(to) },
+    filter: { ...others, from: instant(from, USAGE), to: instant(to, USAGE) },
     after,
   }
 }
@@ -103,7 +91,7 @@ interface Receiving {
   show(part: number, count: number, reached: number): void
 }
 
-/** Continues the file with one response. @returns the trailer of the complete export @throws Refused, TemporaryFailure */
+/** Continues the file with one response. @returns the trailer of the complete export @throws CommandFailed */
 async function continued(remote: Remote, request: Request, receiving: Receiving): Promise<Trailer> {
   const file = await exportFile(request.path, request.format)
   try {
@@ -112,7 +100,7 @@ async function continued(remote: Remote, request: Request, receiving: Receiving)
     await receive(remote, request, { ...receiving, file, before })
     const last = await file.last()
     if (last?.trailer.complete) return last.trailer
-    throw new ConnectionLost('the response has ended before the export')
+    throw new TemporaryFailure('the response has ended before the export')
   } finally {
     await file.close()
   }

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
 import {
   type AuditKey,
   type ChainPoint,
@@ -8,7 +7,7 @@ import {
   type Verification,
   verifyExport,
 } from '@gantry/audit'
-import { CommandFailed, fileOf, harmless, notice, print, WrongUsage } from '../command.ts'
+import { CommandFailed, fileOf, harmless, notice, parsed, print, WrongUsage } from '../command.ts'
 import { progressBar } from '../progress.ts'
 import { chunksOf, headIn } from './proof-files.ts'
 import { verifyInstallation } from './verify-log.ts'
@@ -62,20 +61,16 @@ interface Part {
 
 /** @throws WrongUsage */
 function requestIn(args: string[], environment: NodeJS.ProcessEnv) {
-  try {
-    const [text, flag] = [{ type: 'string' }, { type: 'boolean', default: false }] as const
-    const options = { keys: text, against: text, log: flag, 'require-keys': flag }
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-    if (positionals.length === 0 && !values.log) throw new Error('takes at least one file')
-    return {
-      paths: positionals.map(path => fileOf(path, environment)),
-      against: values.against === undefined ? undefined : fileOf(values.against, environment),
-      keysPath: values.keys === undefined ? undefined : fileOf(values.keys, environment),
-      log: values.log,
-      requireKeys: values['require-keys'],
-    }
-  } catch (error) {
-    throw new WrongUsage(`${(error as Error).message}\n${USAGE}`)
+  const [text, flag] = [{ type: 'string' }, { type: 'boolean', default: false }] as const
+  const options = { keys: text, against: text, log: flag, 'require-keys': flag }
+  const { values, positionals } = parsed(USAGE, { args, options, allowPositionals: true })
+  if (positionals.length === 0 && !values.log) throw new WrongUsage(`takes at least one file\n${USAGE}`)
+  return {
+    paths: positionals.map(path => fileOf(path, environment)),
+    against: values.against === undefined ? undefined : fileOf(values.against, environment),
+    keysPath: values.keys === undefined ? undefined : fileOf(values.keys, environment),
+    log: values.log,
+    requireKeys: values['require-keys'],
   }
 }
 

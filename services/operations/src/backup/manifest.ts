@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parsedText } from '@gantry/event-sourcing'
 import { z } from 'zod'
 import { CommandFailed } from '../command.ts'
 
@@ -63,9 +64,7 @@ async function contentOf(folder: string): Promise<unknown> {
       `${folder} is not a complete backup: ${MANIFEST}, which is written last, is missing`,
     )
   }
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new CommandFailed(`${path} is damaged: it is not JSON`)
-  }
+  const content = parsedText(text)
+  if (content === undefined) throw new CommandFailed(`${path} is damaged: it is not JSON`)
+  return content
 }

@@ -31,7 +31,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let count = 0
   let first: string | undefined
   try {
-    const options = { follow: false, signal: ended.signal, notice }
+    const options = { follow: false, signal: ended.signal }
     for await (const lines of feedLines(remote, { ...selection, after }, options)) {
       await file.append(lines)
       count += lines.length

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
-import { WrongUsage } from '../command.ts'
+import { parsedText } from '@gantry/event-sourcing'
+import { instant, parsed, WrongUsage } from '../command.ts'
 import type { Query, Remote } from '../remote/remote.ts'
 import { resumedLines } from '../remote/resumed-lines.ts'
 
@@ -55,60 +55,43 @@ export function readArguments(
   args: string[],
   { own, positionals: count, usage }: OptionsOfCommand,
 ): { selection: Selection; options: OptionValues; positionals: string[] } {
-  const refuse = (reason: string): never => {
-    throw new WrongUsage(`${reason}\n${usage}`)
-  }
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      options: { ...FILTERS, ...own },
-      allowPositionals: true,
-    })
-    if (positionals.length !== count) return refuse(`takes ${count === 0 ? 'no argument' : 'one argument'}`)
-    const { type, api, webhook, user, from, to, after, ...options } = values as OptionValues
-    for (const time of [from, to])
-      if (time !== undefined && Number.isNaN(Date.parse(String(time)))) refuse(`${time} is no time`)
-    if (from !== undefined && after !== undefined) refuse('takes --from or --after, not both')
-    const text = (value: OptionValues[string]) => value as string | undefined
-    return {
-      selection: {
-        filter: {
-          type: type as string[] | undefined,
-          api: text(api),
-          webhook: text(webhook),
-          user: text(user),
-          to: instant(to),
-        },
-        after: text(after),
-        from: instant(from),
+  const refuse = (reason: string) => new WrongUsage(`${reason}\n${usage}`)
+  const given = { args, options: { ...FILTERS, ...own }, allowPositionals: true }
+  const { values, positionals } = parsed(usage, given)
+  if (positionals.length !== count) throw refuse(`takes ${count === 0 ? 'no argument' : 'one argument'}`)
+  const { type, api, webhook, user, from, to, after, ...options } = values as OptionValues
+  if (from !== undefined && after !== undefined) throw refuse('takes --from or --after, not both')
+  const text = (value: OptionValues[string]) => value as string | undefined
+  return {
+    selection: {
+      filter: {
+        type: type as string[] | undefined,
+        api: text(api),
+        webhook: text(webhook),
+        user: text(user),
+        to: instant(text(to), usage),
       },
-      options,
-      positionals,
-    }
-  } catch (error) {
-    if (error instanceof WrongUsage) throw error
-    return refuse((error as Error).message)
+      after: text(after),
+      from: instant(text(from), usage),
+    },
+    options,
+    positionals,
   }
 }
-
-/** A time with any offset, or a date, in the format of the interface. */
-const instant = (time: OptionValues[string]) =>
-  time === undefined ? undefined : new Date(String(time)).toISOString()
 
 interface Reading {
   follow: boolean
   signal: AbortSignal
-  notice(line: string): void
 }
 
 /** A line that only says where a stream has arrived whose filters have let nothing pass for a while. */
 const PROGRESS = '{"position":'
 
-/** The events of the selection as lines of NDJSON, in batches, across lost connections. @throws Refused, TemporaryFailure */
+/** The events of the selection as lines of NDJSON, in batches, across lost connections. @throws CommandFailed */
 export async function* feedLines(
   remote: Remote,
   { filter, after, from }: Selection,
-  { follow, signal, notice }: Reading,
+  { follow, signal }: Reading,
 ): AsyncGenerator<string[]> {
   const received = resumedLines({
     open: (position, ended) =>
@@ -121,7 +104,6 @@ export async function* feedLines(
     after,
     follow,
     signal,
-    notice,
   })
   for await (const lines of received) {
     const events = lines.filter(line => !line.startsWith(PROGRESS))
@@ -131,12 +113,8 @@ export async function* feedLines(
 
 /** The position of a line of the feed; undefined when it is no such line. */
 export function positionIn(line: string): string | undefined {
-  try {
-    const { position } = JSON.parse(line) as Partial<FeedEvent>
-    return typeof position === 'string' ? position : undefined
-  } catch {
-    return undefined
-  }
+  const found = parsedText(line) as Partial<FeedEvent> | null | undefined
+  return typeof found?.position === 'string' ? found.position : undefined
 }
 
 /** Recognizes the lines of a file of events, so that a file of other lines is not continued. */

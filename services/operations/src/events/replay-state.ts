@@ -1,4 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import { parsedText } from '@gantry/event-sourcing'
 import { z } from 'zod'
 import { CommandFailed } from '../command.ts'
 
@@ -60,17 +61,9 @@ async function storedPosition(path: string, replay: Replay): Promise<string | un
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new CommandFailed(`cannot read ${path}: ${(error as Error).message}`)
   }
-  const stored = parsed(text)
+  const { data: stored } = Stored.safeParse(parsedText(text))
   if (!stored) throw new CommandFailed(`${path} is no state of a replay: name another file`)
   const same = (['source', 'destination', 'filter'] as const).every(name => stored[name] === replay[name])
   if (!same) throw new CommandFailed(`${path} is the state of a replay with other options: name another file`)
   return stored.position
-}
-
-function parsed(text: string): z.infer<typeof Stored> | undefined {
-  try {
-    return Stored.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
 }

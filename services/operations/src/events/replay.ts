@@ -34,13 +34,13 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     options.state === undefined ? undefined : fileOf(String(options.state), environment),
     { source: remote.baseUrl, destination: destination.name, filter: JSON.stringify(selection) },
   )
-  const target = await openTarget(destination, environment, { signal: ended.signal, notice })
+  const target = await openTarget(destination, environment, ended.signal)
   const bar = progressBar('events')
   let count = 0
   let first: string | undefined
   let position = target.position ?? state.position ?? selection.after
   try {
-    const reading = { follow: false, signal: ended.signal, notice }
+    const reading = { follow: false, signal: ended.signal }
     for await (const lines of feedLines(remote, { ...selection, after: position }, reading)) {
       for (const batch of batchesOf(lines, rate === undefined ? target.batch : 1)) {
         if (ended.signal.aborted) break

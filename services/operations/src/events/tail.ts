@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { harmless, type Interruption, interruption, notice, print } from '../command.ts'
+import { harmless, type Interruption, interruption, print } from '../command.ts'
 import { type Remote, remoteOf } from '../remote/remote.ts'
 import { FIRST_GIVE_UP_MS, Retries } from '../retries.ts'
 import { eventOf, type FeedEvent, FILTER_USAGE, feedLines, readArguments, type Selection } from './feed.ts'
@@ -23,7 +23,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   process.stdout.on('error', () => process.exit(0))
   const begun = await withBeginning(remote, selection, ended)
   if (!begun) return ended.code(0)
-  for await (const lines of feedLines(remote, begun, { follow: true, signal: ended.signal, notice }))
+  for await (const lines of feedLines(remote, begun, { follow: true, signal: ended.signal }))
     await print(options.json ? lines.join('\n') : lines.map(line => shown(eventOf(line))).join('\n'))
   return ended.code(0)
 }
@@ -38,7 +38,7 @@ async function withBeginning(
   { signal }: Interruption,
 ): Promise<Selection | undefined> {
   if (selection.after !== undefined || selection.from !== undefined) return selection
-  const retries = new Retries({ signal, notice, giveUpMs: FIRST_GIVE_UP_MS })
+  const retries = new Retries({ signal, giveUpMs: FIRST_GIVE_UP_MS })
   const query = { ...selection.filter, size: '1' }
   const answer = await retries.until(() =>
     remote.get('/events', query, { accept: 'application/json', signal }),

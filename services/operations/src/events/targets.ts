@@ -4,7 +4,7 @@ import { BusUnavailable } from '@gantry/messaging'
 import { retryAfterMs } from '@gantry/pacing'
 import { parseSecret, readSettings, SettingsRefused, signedHeaders } from '@gantry/service-runtime'
 import { z } from 'zod'
-import { CommandFailed } from '../command.ts'
+import { CommandFailed, notice } from '../command.ts'
 import { resumableFile } from '../resumable-file.ts'
 import { Retries, reasonOf, TemporaryFailure } from '../retries.ts'
 import { FEED_LINES, type FeedEvent, positionIn } from './feed.ts'
@@ -29,24 +29,19 @@ export interface Target {
   close(): Promise<void>
 }
 
-interface Opening {
-  signal: AbortSignal
-  notice(line: string): void
-}
-
-/** @throws CommandFailed, SettingsRefused */
+/** @param signal ends the sending @throws CommandFailed, SettingsRefused */
 export function openTarget(
   destination: Destination,
   environment: NodeJS.ProcessEnv,
-  opening: Opening,
+  signal: AbortSignal,
 ): Promise<Target> {
   switch (destination.kind) {
     case 'file':
       return fileTarget(destination.path)
     case 'nats':
-      return natsTarget(destination, environment, opening)
+      return natsTarget(destination, environment, signal)
     case 'webhook':
-      return webhookTarget(destination.url, environment, opening)
+      return webhookTarget(destination.url, environment, signal)
   }
 }
 
@@ -66,7 +61,7 @@ async function fileTarget(path: string): Promise<Target> {
 async function natsTarget(
   { url, subject }: { url: string; subject: string },
   environment: NodeJS.ProcessEnv,
-  opening: Opening,
+  signal: AbortSignal,
 ): Promise<Target> {
   const settings = readSettings(busSettings, { ...environment, MESSAGING_URL: url })
   const connected = () => openPublisher(settings, subject, '--nats')
@@ -75,7 +70,7 @@ async function natsTarget(
   })
   const wasStored = publisher.stored
   if (!wasStored)
-    opening.notice(`No stream is known to store ${subject}: only subscribers of this moment get the events`)
+    notice(`No stream is known to store ${subject}: only subscribers of this moment get the events`)
 
   /** @throws CommandFailed when NATS refuses the messages, TemporaryFailure when it is away */
   const attempt = async (messages: { id: string; data: string }[]): Promise<true> => {
@@ -103,7 +98,7 @@ async function natsTarget(
     batch: 256,
     async send(lines, events) {
       const messages = events.map(({ id }, index) => ({ id, data: lines[index] ?? '' }))
-      return (await new Retries(opening).until(() => attempt(messages))) ?? false
+      return (await new Retries({ signal }).until(() => attempt(messages))) ?? false
     },
     close: async () => publisher?.close(),
   }
@@ -118,13 +113,17 @@ const secretSettings = z.object({
 })
 const TIMEOUT_MS = 15_000
 
-async function webhookTarget(url: string, environment: NodeJS.ProcessEnv, opening: Opening): Promise<Target> {
+async function webhookTarget(
+  url: string,
+  environment: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Target> {
   const secret = parseSecret(readSettings(secretSettings, environment).WEBHOOK_SECRET)
   if (!secret) throw new SettingsRefused('WEBHOOK_SECRET: must be whsec_ and 24 to 64 bytes in base64')
 
   const deliver = async ({ id, type, time, data }: FeedEvent) => {
     const body = Buffer.from(JSON.stringify({ id, type, timestamp: time, data }))
-    const delivered = await new Retries(opening).until(async () => {
+    const delivered = await new Retries({ signal }).until(async () => {
       const headers = signedHeaders(id, Math.floor(Date.now() / 1_000), body, [secret])
       const failure = await post(url, body, headers)
       if (!failure) return true

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { isRelay } from '@gantry/event-sourcing'
 import { type Held, type Quarantine, quarantine, quarantineOver } from '@gantry/standalone'
-import { CommandFailed, print, WrongUsage } from '../command.ts'
+import { CommandFailed, parsed, print, WrongUsage } from '../command.ts'
 import { onInstallation } from '../installation.ts'
 
 export const USAGE = `usage: npm run quarantine -- list [--json]
@@ -28,16 +27,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
 }
 
 function requestIn(args: string[]): Request {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      options: { json: { type: 'boolean', default: false } },
-      allowPositionals: true,
-    })
-    const [name, stream, ...others] = positionals
-    if (name === 'list' && stream === undefined) return { name, json: values.json }
-    if (name === 'retry' && others.length === 0 && !values.json) return { name, stream }
-  } catch {}
+  const options = { json: { type: 'boolean', default: false } } as const
+  const { values, positionals } = parsed(USAGE, { args, options, allowPositionals: true })
+  const [name, stream, ...others] = positionals
+  if (name === 'list' && stream === undefined) return { name, json: values.json }
+  if (name === 'retry' && others.length === 0 && !values.json) return { name, stream }
   throw new WrongUsage(USAGE)
 }
 

@@ -1,7 +1,9 @@
+import { parsedText } from '@gantry/event-sourcing'
 import { retryAfterMs } from '@gantry/pacing'
 import { readSettings } from '@gantry/service-runtime'
 import { z } from 'zod'
-import { ConnectionLost, Refused, reasonOf, TemporaryFailure } from '../retries.ts'
+import { CommandFailed } from '../command.ts'
+import { reasonOf, TemporaryFailure } from '../retries.ts'
 
 /** Query parameters; an array repeats the parameter, undefined leaves it out. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -12,7 +14,7 @@ export interface Remote {
   /**
    * Sends a GET request once.
    * @returns the answer with a status 2xx
-   * @throws Refused; TemporaryFailure after 429, 5xx and without a connection
+   * @throws CommandFailed; TemporaryFailure after 429, 5xx and without a connection
    */
   get(path: string, query: Query, options: { accept: string; signal: AbortSignal }): Promise<Response>
 }
@@ -44,7 +46,7 @@ export function remoteOf(environment: NodeJS.ProcessEnv): Remote {
       try {
         answer = await fetch(url, { headers, signal, redirect: 'error' })
       } catch (error) {
-        throw new ConnectionLost(`cannot reach ${baseUrl}: ${reasonOf(error)}`)
+        throw new TemporaryFailure(`cannot reach ${baseUrl}: ${reasonOf(error)}`)
       }
       if (answer.ok) return answer
       throw await refusalIn(answer)
@@ -54,11 +56,11 @@ export function remoteOf(environment: NodeJS.ProcessEnv): Remote {
 
 const Problem = z.object({ title: z.string(), detail: z.string() }).partial()
 
-async function refusalIn(answer: Response): Promise<Refused | TemporaryFailure> {
+async function refusalIn(answer: Response): Promise<CommandFailed> {
   const { status, statusText, headers } = answer
-  const { title, detail } = Problem.safeParse(jsonIn(await beginningOf(answer))).data ?? {}
+  const { title, detail } = Problem.safeParse(parsedText(await beginningOf(answer))).data ?? {}
   const message = `${status} ${advice(status)}${detail ?? title ?? statusText}`
-  if (status !== 429 && status < 500) return new Refused(message)
+  if (status !== 429 && status < 500) return new CommandFailed(message)
   const retryAfter = headers.get('retry-after') ?? undefined
   return new TemporaryFailure(message, retryAfterMs(status, retryAfter, new Date()))
 }
@@ -86,19 +88,11 @@ function advice(status: number): string {
   return ''
 }
 
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The body of an answer as it arrives. @throws ConnectionLost with the reason of the signal, if that has ended it */
+/** The body of an answer as it arrives. @throws TemporaryFailure with the reason of the signal, if that has ended it */
 export async function* chunksOf({ body }: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body ?? []) yield chunk as Uint8Array
   } catch (error) {
-    throw new ConnectionLost(`the connection was lost: ${reasonOf(signal?.reason ?? error)}`)
+    throw new TemporaryFailure(`the connection was lost: ${reasonOf(signal?.reason ?? error)}`)
   }
 }

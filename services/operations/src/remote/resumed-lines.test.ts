@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { ConnectionLost } from '../retries.ts'
+import { TemporaryFailure } from '../retries.ts'
 import { remoteOf } from './remote.ts'
 import { resumedLines } from './resumed-lines.ts'
 
@@ -38,9 +38,10 @@ type Opening = (after: string | undefined, signal: AbortSignal) => Promise<Respo
 function reading(open: Opening, follow: boolean) {
   const interrupted = new AbortController()
   const notices: string[] = []
-  const notice = (line: string) => void notices.push(line)
+  vi.spyOn(process.stderr, 'write').mockImplementation(line => notices.push(String(line)) > 0)
+  onTestFinished(() => void vi.restoreAllMocks())
   const { signal } = interrupted
-  const options = { positionOf: (line: string) => line, after: undefined, follow, signal, notice }
+  const options = { positionOf: (line: string) => line, after: undefined, follow, signal }
   return { lines: resumedLines({ open, ...options }), notices, stop: () => interrupted.abort() }
 }
 
@@ -71,7 +72,7 @@ test('a stream that follows goes on after minutes without the service, although 
   let isAway = false
   const answers = [first, second]
   const { lines, notices, stop } = reading(async (_after, signal) => {
-    if (isAway) throw new ConnectionLost('cannot reach it')
+    if (isAway) throw new TemporaryFailure('cannot reach it')
     return answers.shift()?.answer(signal) ?? Response.error()
   }, true)
   const next = lines.next()
@@ -102,7 +103,7 @@ test('a stream that does not follow gives up after two minutes in which no respo
   await pass(100_000)
   expect(await Promise.race([failed, 'still trying'])).toBe('still trying')
   await pass(60_000)
-  expect(await failed).toBeInstanceOf(ConnectionLost)
+  expect(await failed).toBeInstanceOf(TemporaryFailure)
 })
 
 test('an endless text of a refusal is not read to its end', async () => {

@@ -1,4 +1,4 @@
-import { ConnectionLost, FIRST_GIVE_UP_MS, GIVE_UP_MS, Retries } from '../retries.ts'
+import { FIRST_GIVE_UP_MS, GIVE_UP_MS, Retries, TemporaryFailure } from '../retries.ts'
 import { chunksOf } from './remote.ts'
 
 export interface ResumedLinesOptions {
@@ -11,8 +11,6 @@ export interface ResumedLinesOptions {
   /** Whether the stream stays open for new lines. Once it was open, connections are then tried again without end. */
   follow: boolean
   signal: AbortSignal
-  /** Called before a pause, with a line for the user. */
-  notice(line: string): void
 }
 
 /** The service sends an empty line every 15 s to followers, so a silent connection is a lost one. */
@@ -22,12 +20,12 @@ const SILENCE_MS = 60_000
  * The complete lines of a stream, in batches as they arrive. After a lost connection, a 429 or a 5xx the stream is requested
  * again after the last position, so that no line is missed or repeated. A stream that does not follow is complete when a
  * request after its last line has no line: a service that stops ends a response early, and the end looks the same.
- * @throws Refused, TemporaryFailure
+ * @throws CommandFailed
  */
 export async function* resumedLines(options: ResumedLinesOptions): AsyncGenerator<string[]> {
-  const { positionOf, follow, signal, notice } = options
+  const { positionOf, follow, signal } = options
   const giveUpMs = follow ? Number.POSITIVE_INFINITY : GIVE_UP_MS
-  const retries = new Retries({ signal, notice, giveUpMs, firstGiveUpMs: FIRST_GIVE_UP_MS })
+  const retries = new Retries({ signal, giveUpMs, firstGiveUpMs: FIRST_GIVE_UP_MS })
   let { after } = options
   while (!signal.aborted) {
     let received = 0
@@ -40,7 +38,7 @@ export async function* resumedLines(options: ResumedLinesOptions): AsyncGenerato
         retries.progress()
       }
       if (signal.aborted || (!follow && received === 0)) return
-      if (follow) await retries.failed(new ConnectionLost('the service has ended the response'))
+      if (follow) await retries.failed(new TemporaryFailure('the service has ended the response'))
     } catch (error) {
       if (signal.aborted) return
       await retries.failed(error)
