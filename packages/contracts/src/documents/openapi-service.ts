@@ -34,96 +34,65 @@ export const Ready = z.object({
   time: Timestamp.meta({ description: 'Current time of the reference clock of all processes' }),
 })
 
+const problem = (description: string, headers: object = {}) => ({
+  description,
+  ...headers,
+  content: { 'application/problem+json': { schema: Problem } },
+})
+
+/** A GET operation with one successful response. @param others its other responses, by status */
+const get = (
+  about: { operationId: string; summary: string; description?: string },
+  success: { description: string; content: object },
+  others: object = {},
+) => ({ get: { ...open, ...about, responses: { 200: success, ...others } } })
+
 /** Paths for operators and clients that need no credentials; they are not part of the management interface. */
 export const SERVICE_PATHS: ZodOpenApiPathsObject = {
-  '/health/live': {
-    get: {
-      ...open,
-      operationId: 'live',
-      summary: 'Check that the process is running',
-      responses: {
-        200: {
-          description: 'The process is running',
-          content: json(z.object({ status: z.literal('live') }), { status: 'live' }),
-        },
-      },
+  '/health/live': get(
+    { operationId: 'live', summary: 'Check that the process is running' },
+    {
+      description: 'The process is running',
+      content: json(z.object({ status: z.literal('live') }), { status: 'live' }),
     },
-  },
-  '/health/ready': {
-    get: {
-      ...open,
-      operationId: 'ready',
-      summary: 'Check whether the process can answer requests',
-      responses: {
-        200: {
-          description: 'Ready',
-          content: json(Ready, { status: 'ready', time: '2026-11-21T10:00:00.000Z' }),
-        },
-        503: {
-          description: 'Not ready; detail names what the process waits for',
-          headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
-          content: { 'application/problem+json': { schema: Problem } },
-        },
-      },
+  ),
+  '/health/ready': get(
+    { operationId: 'ready', summary: 'Check whether the process can answer requests' },
+    { description: 'Ready', content: json(Ready, { status: 'ready', time: '2026-11-21T10:00:00.000Z' }) },
+    {
+      503: problem('Not ready; detail names what the process waits for', {
+        headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+      }),
     },
-  },
-  '/metrics': {
-    get: {
-      ...open,
-      operationId: 'metrics',
-      summary: 'Metrics in the text format of Prometheus',
-      responses: {
-        200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } },
-        404: {
-          description: 'Metrics are at METRICS_PORT',
-          content: { 'application/problem+json': { schema: Problem } },
-        },
-      },
-    },
-  },
-  '/openapi.json': {
-    get: {
-      ...open,
-      operationId: 'openapi',
-      summary: 'This document',
-      responses: {
-        200: {
-          description: 'An OpenAPI 3.1 document',
-          content: json(z.looseObject({ openapi: z.string() })),
-        },
-      },
-    },
-  },
-  '/asyncapi.json': {
-    get: {
-      ...open,
+  ),
+  '/metrics': get(
+    { operationId: 'metrics', summary: 'Metrics in the text format of Prometheus' },
+    { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } },
+    { 404: problem('Metrics are at METRICS_PORT') },
+  ),
+  '/openapi.json': get(
+    { operationId: 'openapi', summary: 'This document' },
+    { description: 'An OpenAPI 3.1 document', content: json(z.looseObject({ openapi: z.string() })) },
+  ),
+  '/asyncapi.json': get(
+    {
       operationId: 'asyncapi',
       summary: 'The events, for programs that receive them',
       description: 'Rendered at /docs/events.',
-      responses: {
-        200: {
-          description: 'An AsyncAPI 3.0 document',
-          content: json(z.looseObject({ asyncapi: z.string() })),
-        },
-      },
     },
-  },
-  '/.well-known/jwks.json': {
-    get: {
-      ...open,
-      operationId: 'jwks',
-      summary: 'Keys that verify login tokens',
-      responses: { 200: { description: 'The public keys', content: json(KeySet) } },
-    },
-  },
-  '/.well-known/audit-keys.json': {
-    get: {
-      ...open,
+    { description: 'An AsyncAPI 3.0 document', content: json(z.looseObject({ asyncapi: z.string() })) },
+  ),
+  '/.well-known/jwks.json': get(
+    { operationId: 'jwks', summary: 'Keys that verify login tokens' },
+    { description: 'The public keys', content: json(KeySet) },
+  ),
+  '/.well-known/audit-keys.json': get(
+    {
       operationId: 'auditKeys',
       summary: 'Keys that verify audit proofs',
       description:
         'All keys that ever were, with the time in which each signs. None of them is accepted for a login.',
-      responses: { 200: { description: 'The public keys', content: json(AuditKeySet) } },
     },
-  },
+    { description: 'The public keys', content: json(AuditKeySet) },
+  ),
 }
