@@ -2,20 +2,8 @@ export { OPERATIONS } from './documents/all-operations.ts'
 export { asyncApiDocument } from './documents/asyncapi.ts'
 export { openApiDocument } from './documents/openapi.ts'
 export { Ready } from './documents/openapi-service.ts'
-export {
-  auditedAction,
-  type Change,
-  type ChangeAction,
-  type ComposedEventType,
-  type SealedFields,
-} from './events/changes.ts'
-export {
-  CLOUDEVENTS_BATCH,
-  CLOUDEVENTS_JSON,
-  type CloudEventContent,
-  EmittedCloudEvent,
-  toCloudEvent,
-} from './events/cloud-events.ts'
+export { auditedAction, type Change, type ChangeAction, type ComposedEventType } from './events/changes.ts'
+export { CLOUDEVENTS_BATCH, CLOUDEVENTS_JSON, toCloudEvent } from './events/cloud-events.ts'
 export {
   eventSchema,
   eventSchemas,
@@ -39,7 +27,6 @@ export {
   isEventType,
   isPublicEventType,
   mayReadEvent,
-  PLATFORM_EVENTS,
   type PlatformEventType,
   PUBLIC_EVENTS,
   PublicEvent,
@@ -47,7 +34,6 @@ export {
   type PublicEventType,
   readScopesOf,
 } from './events/public-events.ts'
-export { CHANGED_STREAMS } from './events/resource-types.ts'
 export { DeploymentReport, EVENT_SERVICES, STREAM_CATEGORIES, subjects } from './events/subjects.ts'
 export {
   type ApiFacets,
@@ -77,7 +63,6 @@ export {
   type Who,
 } from './operations/history.ts'
 export {
-  AccessTokenInput,
   AccessTokenRecord,
   AuditRecord,
   AuthenticatedUser,
@@ -96,7 +81,6 @@ export {
   listUsers,
   login,
   logout,
-  NewAccessToken,
   Session,
   UserInput,
   UserRecord,
@@ -105,7 +89,7 @@ export {
   unlockUser,
   updateUser,
 } from './operations/identity.ts'
-export { deleteImage, downloadImage, IMAGE_TYPES, ImageRecord, uploadImage } from './operations/images.ts'
+export { deleteImage, downloadImage, ImageRecord, uploadImage } from './operations/images.ts'
 export {
   bodyLimitOf,
   type Method,
@@ -159,7 +143,6 @@ export {
   cancelDelivery,
   cancelRecovery,
   createWebhook,
-  DELIVERY_STATUSES,
   DeliveryRecord,
   DeliveryStatus,
   deleteWebhook,
@@ -174,7 +157,6 @@ export {
   listWebhooks,
   NewWebhook,
   RecordedWebhook,
-  RecoveryInput,
   RecoveryRecord,
   recoverWebhook,
   retryDelivery,

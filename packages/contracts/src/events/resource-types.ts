@@ -18,8 +18,6 @@ interface ResourceKind {
   /** The resource as readers of the audit log see it. Never with secrets or their hashes. */
   snapshot: z.ZodType
   actions: readonly string[]
-  /** Categories of the streams whose events change resources of the type. */
-  streams: readonly string[]
 }
 
 const KeySnapshot = z.object({
@@ -44,17 +42,14 @@ export const CHANGES = {
       'API_UNDEPLOYED',
       'API_DEPLOYMENT_FAILED',
     ],
-    streams: ['api'],
   },
   API_VERSION: {
     snapshot: VersionRecord,
     actions: ['API_VERSION_CREATED', 'API_VERSION_UPDATED', 'API_VERSION_DELETED'],
-    streams: ['api'],
   },
   API_IMAGE: {
     snapshot: ApiImage,
     actions: ['API_IMAGE_UPDATED', 'API_IMAGE_DELETED'],
-    streams: ['image'],
   },
   USER: {
     snapshot: UserSnapshot,
@@ -70,27 +65,22 @@ export const CHANGES = {
       'USER_LOCKED',
       'USER_UNLOCKED',
     ],
-    streams: ['user', 'logins'],
   },
   ACCESS_TOKEN: {
     snapshot: AccessTokenRecord.extend({ user: z.uuid() }),
     actions: ['ACCESS_TOKEN_CREATED', 'ACCESS_TOKEN_REVOKED'],
-    streams: ['token'],
   },
   SIGNING_KEY: {
     snapshot: KeySnapshot,
     actions: ['SIGNING_KEY_CREATED', 'SIGNING_KEY_RETIRED', 'SIGNING_KEY_REVOKED'],
-    streams: ['signingkey'],
   },
   AUDIT_KEY: {
     snapshot: KeySnapshot,
     actions: ['AUDIT_KEY_CREATED', 'AUDIT_KEY_RETIRED', 'AUDIT_KEY_REVOKED'],
-    streams: ['auditkey'],
   },
   READ_MODEL: {
     snapshot: ReadModelSnapshot,
     actions: ['READ_MODEL_REBUILD_REQUESTED', 'READ_MODEL_REBUILD_CANCELLED'],
-    streams: ['readmodel'],
   },
   WEBHOOK: {
     snapshot: WebhookSnapshot.extend({
@@ -106,23 +96,19 @@ export const CHANGES = {
       'WEBHOOK_DISABLED',
       'WEBHOOK_DELETED',
     ],
-    streams: ['webhook'],
   },
   RECOVERY: {
     snapshot: RecoverySnapshot,
     actions: ['RECOVERY_REQUESTED', 'RECOVERY_CANCELLED'],
-    streams: ['recovery'],
   },
   DELIVERY: {
     snapshot: DeliverySnapshot,
     actions: ['WEBHOOK_TESTED', 'DELIVERY_RETRIED', 'DELIVERY_CANCELLED'],
-    streams: ['delivery'],
   },
   LOGIN: {
     /** `user` is null for an unknown username, of which `name` is an HMAC with a key from ENCRYPTION_KEY. */
     snapshot: z.object({ user: z.uuid().nullable(), name: z.string().nullable(), reason: z.string() }),
     actions: ['LOGIN_REFUSED'],
-    streams: ['access'],
   },
   AUDIT_LOG: {
     /** An export of the records after a number, through another one, without the text of its filter. */
@@ -133,7 +119,6 @@ export const CHANGES = {
       through: z.int(),
     }),
     actions: ['AUDIT_LOG_EXPORTED'],
-    streams: ['access'],
   },
   PLATFORM_EVENT: {
     snapshot: z.object({
@@ -145,11 +130,5 @@ export const CHANGES = {
       data: z.record(z.string(), z.unknown()),
     }),
     actions: Object.keys(PLATFORM_EVENTS) as PlatformEventType[],
-    streams: ['platformevent'],
   },
 } as const satisfies Record<string, ResourceKind>
-
-/** The categories of all streams whose events have changes. */
-export const CHANGED_STREAMS: readonly string[] = [
-  ...new Set(Object.values(CHANGES).flatMap(({ streams }): readonly string[] => streams)),
-]
