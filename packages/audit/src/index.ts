@@ -1,5 +1,5 @@
 export { canonicalJson } from './canonical-json.ts'
-export { CHAIN_START, type ChainPoint, LOG_START, type LogPoint, nextHash, sha256 } from './chain.ts'
+export { CHAIN_START, type ChainPoint, nextHash, sha256 } from './chain.ts'
 export {
   type AuditCheck,
   AuditLogBroken,
@@ -8,29 +8,17 @@ export {
   missingRecord,
   recordProblem,
 } from './check.ts'
-export { type ClosedDaysOptions, startClosingDays } from './closed-days.ts'
+export { startClosingDays } from './closed-days.ts'
 export { DAY_ROOT_STREAM, DAY_ROOTS, type DayRootDocument, dayRootIn, dayRoots, rootIn } from './day-root.ts'
-export {
-  type ChainedRecord,
-  type ExportedSoFar,
-  ExportWriter,
-  type ExportWriterOptions,
-  type RecordNames,
-} from './export-writer.ts'
+export { type ChainedRecord, type ExportedSoFar, ExportWriter, type RecordNames } from './export-writer.ts'
 export { errorLine, exportFormats, type FormatName } from './formats.ts'
 export { type AuditHead, auditHead } from './head.ts'
 export { parseAuditKeys, parseError, parseHead, parseTrailer } from './line-schema.ts'
-export type {
-  Header,
-  Line,
-  PersonalFields,
-  StoredRecord,
-  UserNames,
-} from './lines.ts'
+export type { PersonalFields, StoredRecord } from './lines.ts'
 export { type AuditDocument, auditCollections, auditLog, auditProjection } from './log.projection.ts'
 export { type AuditChain, chainIn, pointOf } from './log-chain.ts'
-export { type LogVerification, type ProvenPlace, verifyLog } from './log-verifier.ts'
-export { type AuditKeys, type PersonalFieldsOf, type Seal, UserKeyMissing } from './ports.ts'
+export { type ProvenPlace, verifyLog } from './log-verifier.ts'
+export { type AuditKeys, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'
 export { type AuditRecords, auditRecords, usersOf } from './record.ts'
 export {
   type AuditKey,
@@ -38,7 +26,6 @@ export {
   type AuditSigner,
   type ChainHead,
   type DayRoot,
-  type RecordPlace,
   refutes,
   signStatement,
   type Trailer,

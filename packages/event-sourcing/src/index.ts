@@ -1,5 +1,4 @@
 export { type Aggregate, type AggregateOptions, aggregate, type Executed } from './commands/aggregate.ts'
-export type { View } from './commands/aggregate-projection.ts'
 export {
   type CommandMetadata,
   type Conditional,
@@ -7,7 +6,7 @@ export {
   type DomainCommand,
   requireRevision,
 } from './commands/decider.ts'
-export { type ReservationOptions, type Reservations, reservations } from './commands/reservation.ts'
+export { type Reservations, reservations } from './commands/reservation.ts'
 export {
   type Actor,
   type DomainEvent,
@@ -27,7 +26,6 @@ export {
   streamCategory,
   streamId,
   streamName,
-  type Upcaster,
   upcast,
 } from './log/event.ts'
 export {
@@ -44,11 +42,11 @@ export {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from './log/event-store.ts'
-export { type Fold, StreamQuarantined, type StreamState } from './log/fold.ts'
+export { StreamQuarantined, type StreamState } from './log/fold.ts'
 export { type Lag, lagAfter, MAX_READ } from './log/lag.ts'
 export { LOG_IDENTITY, logIdentity, renewLogIdentity } from './log/log-identity.ts'
 export { PersistentMap } from './log/persistent-map.ts'
-export type { SnapshotOptions, SnapshotSchema } from './log/snapshots.ts'
+export type { SnapshotSchema } from './log/snapshots.ts'
 export {
   type DocumentChange,
   type Period,
@@ -70,14 +68,8 @@ export { readModelStates } from './projector/read-model-states.ts'
 export { cancelRebuild, pendingRebuild, requestRebuild } from './projector/rebuild-requests.ts'
 export { HeldMessages } from './publishing/held-messages.ts'
 export { handledThrough, type Reaction, type ReactorOptions, startReactor } from './publishing/reactor.ts'
-export {
-  LOG_OF_MODELS,
-  LOG_POSITION,
-  type Publication,
-  type RelayOptions,
-  startRelay,
-} from './publishing/relay.ts'
-export { type ConfirmLease, type LeaseOptions, underLease } from './supervision/lease.ts'
+export { LOG_OF_MODELS, LOG_POSITION, type Publication, startRelay } from './publishing/relay.ts'
+export { type ConfirmLease, underLease } from './supervision/lease.ts'
 export {
   type HeldStream,
   heldStreams,

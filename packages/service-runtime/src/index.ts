@@ -8,7 +8,6 @@ export {
   readBody,
   retainBody,
 } from './http/body-memory.ts'
-export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './http/connections.ts'
 export {
   type HistoryDocument,
   hasHistory,
@@ -16,13 +15,11 @@ export {
   historyFields,
   historyPage,
   placeIn,
-  type ResourceChange,
 } from './http/history.ts'
 export { listing, page } from './http/listing.ts'
 export {
   derivedPrincipalKey,
   type PassedPrincipals,
-  type PassedPrincipalsOptions,
   PRINCIPAL_HEADER,
   type Purpose,
   passedPrincipals,
@@ -31,13 +28,11 @@ export { answerProblem, refusalOf } from './http/problem.ts'
 export { ANONYMOUS, callerOf, contextOfRequest, noteCaller } from './http/request-context.ts'
 export {
   type AddRoute,
-  type Call,
   checkParams,
   checkQuery,
   etag,
   matchesNone,
   requireScope,
-  revisionsOf,
   routeOf,
   router,
 } from './http/routes.ts'
@@ -57,8 +52,6 @@ export {
   encryptionKeys,
   fingerprint,
   firstInUse,
-  type KeyInUse,
-  missingKeys,
   parseEncryptionKeys,
   plainKey,
   type Sealer,

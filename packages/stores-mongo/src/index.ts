@@ -1,6 +1,6 @@
-export { type GridFsBlobStoreOptions, gridFsBlobStore } from './blobs.ts'
+export { gridFsBlobStore } from './blobs.ts'
 export { checkReadModels } from './connection/check.ts'
 export { dropReadModels } from './connection/drop.ts'
-export { type MongoOptions, MongoRefused } from './connection/settings.ts'
+export { MongoRefused } from './connection/settings.ts'
 export { type MongoReadModelsOptions, mongoReadModels } from './read-models/read-models.ts'
 export { mongoUserKeys } from './user-keys.ts'

@@ -18,7 +18,7 @@ export {
   type ValueCount,
   type Write,
 } from './collection.ts'
-export { type GenerationOptions, storedGenerations, withGenerations } from './generations.ts'
+export { storedGenerations, withGenerations } from './generations.ts'
 export {
   type Checkpoints,
   type CollectionGroup,
@@ -33,4 +33,4 @@ export {
   type ReadModelStore,
   type ReadModels,
 } from './read-models.ts'
-export { type ErasedUser, type UserKey, type UserKeys, UserKeysUnavailable } from './user-keys.ts'
+export { type UserKey, type UserKeys, UserKeysUnavailable } from './user-keys.ts'

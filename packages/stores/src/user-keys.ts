@@ -2,7 +2,7 @@
 export type UserKey = { key: string; erasedAt: null } | { key: null; erasedAt: string }
 
 /** A user whose key was deleted. */
-export interface ErasedUser {
+interface ErasedUser {
   user: string
   /** Time of the first deletion, ISO 8601 UTC. */
   erasedAt: string

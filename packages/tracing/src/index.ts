@@ -1,5 +1,5 @@
 export { type TracingSettings, tracingSettings } from './settings.ts'
-export { type Attributes, errorType, type Span, type SpanStart, type Tracer } from './spans.ts'
+export type { Span, SpanStart, Tracer } from './spans.ts'
 export {
   answered,
   beginContext,

@@ -1,8 +1,7 @@
-export { type Gateway, type GatewayDependencies, gateway } from './app.ts'
-export { type ForwardingOptions, forwarding, type Upstream } from './forwarding.ts'
-export { type RateCounts, rateCounts } from './rates/rate-counts.ts'
+export { gateway } from './app.ts'
+export { forwarding } from './forwarding.ts'
+export { rateCounts } from './rates/rate-counts.ts'
 export {
-  type GatewaySettings,
   gatewayProcessSettings,
   gatewaySettings,
   metricsServer,

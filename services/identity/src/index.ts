@@ -1,7 +1,6 @@
 export { type IdentityService, identityService } from './app.ts'
 export { destinationOf } from './audit/push/destination.ts'
-export type { Authenticate } from './authentication/authenticate.ts'
-export type { EnsureAdministrator, FirstAdministrator } from './first-administrator.ts'
+export type { FirstAdministrator } from './first-administrator.ts'
 export type { IdentityDependencies } from './personal-data/personal-data.ts'
 export { userKeySealer } from './personal-data/user-ciphers.ts'
 export { type IdentitySettings, identitySettings } from './settings.ts'

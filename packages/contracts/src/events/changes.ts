@@ -9,7 +9,7 @@ type ResourceType = keyof Changes
 export type ChangeAction<Type extends ResourceType = ResourceType> = Changes[Type]['actions'][number]
 
 /** The personal fields of a user in a stored change. They can be read until the key of the user is deleted. */
-export interface SealedFields {
+interface SealedFields {
   /** JSON `{salt, before, after}`, encrypted with the key of the user; `before` and `after` have the personal fields. */
   sealed: string
   /** SHA-256, in hexadecimal digits, of the canonical JSON (RFC 8785) of the encrypted text. */

@@ -154,7 +154,7 @@ export function nameUuids(namespace: string): (name: string) => string {
 }
 
 /** Turns the data of one schema version of an event type into the data of the next version. Pure. */
-export type Upcaster = (data: JsonObject) => JsonObject
+type Upcaster = (data: JsonObject) => JsonObject
 
 /**
  * The event types that this release knows, with their upcasters: the first one turns version 1 into version 2, and so on.

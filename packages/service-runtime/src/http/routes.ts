@@ -90,7 +90,7 @@ export const routeOf = (
 })
 
 /** A request that was checked against its contract, as the handler of the route receives it. */
-export interface Call<Params, Query, Body> {
+interface Call<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
