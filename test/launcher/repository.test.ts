@@ -108,9 +108,23 @@ describe('the lockfile', () => {
 
     expect(unnamed).toEqual([])
   })
+
+  // npm leaves the integrity out when it writes the entry of a package that it has not fetched.
+  test('has the integrity of every package, and no address', () => {
+    const { packages } = json('package-lock.json') as { packages: Record<string, Locked> }
+    const open = Object.entries(packages)
+      .filter(([path, { link }]) => path.includes('node_modules/') && !link)
+      .filter(([, { integrity, resolved }]) => !integrity?.startsWith('sha512-') || resolved)
+      .map(([path]) => path)
+
+    expect(open).toEqual([])
+  })
 })
 
 interface Locked {
+  link?: boolean
+  integrity?: string
+  resolved?: string
   optionalDependencies?: Record<string, string>
 }
 
