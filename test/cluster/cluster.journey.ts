@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -107,6 +107,14 @@ test('prints which stores are real or substitutes, and every process', () => {
     ...['catalog-1', 'catalog-2', 'gateway', 'identity-1', 'identity-2'],
     ...['media-1', 'media-2', 'notifier-1', 'notifier-2'],
   ])
+})
+
+test('only its owner can read the data folder, its files and the logs', async () => {
+  const entries = await readdir(folder, { recursive: true })
+  const modes = entries.map(async entry => ({ entry, mode: (await lstat(join(folder, entry))).mode }))
+  const open = (await Promise.all(modes)).filter(({ mode }) => mode & 0o077)
+  expect(entries).toContain('logs/notifier-1.log')
+  expect(open.map(({ entry }) => entry)).toEqual([])
 })
 
 test('every replica shows a write immediately', async () => {

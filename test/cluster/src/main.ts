@@ -39,6 +39,8 @@ function settingsOrFail(): ClusterSettings {
   }
 }
 
+// Only this user may read the files of the stores and the logs.
+process.umask(0o077)
 const { replicas, gateways } = asked()
 const settings = settingsOrFail()
 const stopping = new AbortController()

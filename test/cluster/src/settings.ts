@@ -69,6 +69,6 @@ function secretsIn(file: string): z.infer<typeof Secrets> {
     encryptionKey: randomBytes(32).toString('base64'),
     password: randomBytes(15).toString('base64url'),
   }
-  writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`)
   return secrets
 }
