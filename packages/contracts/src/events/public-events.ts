@@ -140,7 +140,7 @@ export const PLATFORM_EVENTS = {
   ),
   CONFIGURATION_CHANGED: kind(
     'CONFIGURATION_READ',
-    'The configuration of the platform was changed; values of keys that name secrets are ***',
+    'The configuration of the platform was changed; values of keys that name secrets, and secrets in texts, are ***',
     Anything,
     { setting: 'retention', value: '30d' },
   ),

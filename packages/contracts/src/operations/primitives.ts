@@ -172,17 +172,25 @@ export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform(value => value ?? null)
 
-const SECRET = /password|secret|token|apikey|credential|private/
+/** Names of members whose values are secrets, in lower case and without `-` and `_`. */
+const SECRET =
+  /pass(w|phrase|$)|pwd|secret|token|apikey|accesskey|credential|private|authorization|dsn$|connectionstring/
 const isSecret = (key: string) => SECRET.test(key.toLowerCase().replace(/[-_]/g, ''))
+/** The user information of a URL, and a private key in PEM, also one without its end. */
+const SECRET_TEXT =
+  /(?<=\/\/)[^/?#\s]*(?=@)|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)/gs
 const MASK = '***'
 
 /**
- * The data of a public event for readers. In a `CONFIGURATION_CHANGED` event the value of each key that names a secret
- * becomes `***`, at any depth. The stored event is not changed.
+ * The data of a public event for readers. In a `CONFIGURATION_CHANGED` event each value whose key names a secret, and each
+ * secret in a text, becomes `***`, at any depth. The stored event is not changed.
  */
 export function readableData(type: string, data: Record<string, unknown>): Record<string, unknown> {
   if (type !== 'CONFIGURATION_CHANGED') return data
-  return JSON.parse(JSON.stringify(data), (key, value: unknown) => (isSecret(key) ? MASK : value))
+  return JSON.parse(JSON.stringify(data), (key, value: unknown) => {
+    if (isSecret(key)) return MASK
+    return typeof value === 'string' ? value.replace(SECRET_TEXT, MASK) : value
+  })
 }
 
 /** Maximum levels of objects and arrays in a free-form value, including the value itself. */

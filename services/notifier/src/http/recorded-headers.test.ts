@@ -36,6 +36,8 @@ test.for([
   'x-amz-sig',
   'passwd',
   'x-pwd',
+  'x-pass',
+  'x-db-passphrase',
 ])('the value of %s is masked', name => {
   expect(Object.values(recordedHeaders({ [name]: 'hunter2' }))).toEqual(['***'])
 })

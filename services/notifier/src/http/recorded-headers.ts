@@ -3,7 +3,7 @@ export type RecordedHeaders = Readonly<Record<string, string>>
 
 const MASK = '***'
 /** Names of headers whose values are or contain credentials. */
-const SECRET = /auth|cookie|token|secret|sign|sig$|key|jwt|csrf|xsrf|passw|pwd|credential|session|sid$/
+const SECRET = /auth|cookie|token|secret|sign|sig$|key|jwt|csrf|xsrf|pass|pwd|credential|session|sid$/
 /** Names of headers whose values are or contain URLs, also relative ones. Their queries and fragments can be credentials. */
 const URL_VALUED = /location|link|refresh|referer|ur[il]$/
 /** Other names, which the syntax of HTTP allows, cannot be names of fields in every store. */
