@@ -6,9 +6,8 @@ let receiver: Receiver
 beforeEach(async () => {
   receiver = await openReceiver()
 })
-/** The value of a metric of /metrics. */
-const figure = async ({ app }: Notifier, name: string) => {
-  const { body } = await app.inject('/metrics')
+const figure = async ({ dependencies }: Notifier, name: string) => {
+  const body = await dependencies.process.metrics.metrics()
   const line = body.split('\n').find(each => each.startsWith(`${name} `))
   return line === undefined ? undefined : Number(line.slice(name.length + 1))
 }

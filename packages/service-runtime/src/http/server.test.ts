@@ -1,6 +1,8 @@
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { pino } from 'pino'
-import { Registry } from 'prom-client'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Gauge, Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { processLog } from '../service/process-log.ts'
 import { noteCaller } from './request-context.ts'
 import { httpServer } from './server.ts'
@@ -56,6 +58,46 @@ test('metrics of requests have no health checks, scrapes and unknown paths, and 
   const durations = await metrics.getSingleMetricAsString('gantry_http_request_duration_seconds')
   const routes = durations.matchAll(/_count\{.*route="([^"]*)"/g)
   expect([...routes].map(([, route]) => route)).toEqual(['none', '/gantry/fault', '/gantry/echo'])
+})
+
+test('/metrics is computed at most once a second, after the request', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  let computed = 0
+  let asked = 0
+  new Gauge({
+    name: 'computed',
+    help: '-',
+    registers: [metrics],
+    collect() {
+      this.set(++computed)
+    },
+  })
+  app.addHook('preHandler', async () => void asked++)
+  const scrape = async () => /^computed (\d+)$/m.exec((await app.inject('/gantry/metrics')).body)?.[1]
+  const scrapes = async (ms: number) => {
+    asked = 0
+    const answers = Promise.all(Array.from({ length: 20 }, scrape))
+    while (asked < 20) await new Promise(setImmediate)
+    await vi.advanceTimersByTimeAsync(ms)
+    const before = computed
+    await vi.advanceTimersByTimeAsync(1)
+    return { before, answers: new Set(await answers) }
+  }
+  expect(await scrapes(0)).toEqual({ before: 1, answers: new Set(['1']) })
+  expect(await scrapes(998)).toEqual({ before: 1, answers: new Set(['2']) })
+})
+
+test.for([
+  [['host: a', 'Host: a'], 400],
+  [['host: a', 'host: b'], 400],
+  [['host: a'], 200],
+] as const)('a request with the headers %j is answered %i', async ([headers, status]) => {
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  socket.end(['GET /gantry/health/live HTTP/1.1', ...headers, 'connection: close', '', ''].join('\r\n'))
+  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
 })
 
 test('a plugin that takes minutes to register does not fail the start', async () => {

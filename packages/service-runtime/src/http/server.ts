@@ -199,7 +199,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   const observe = observeRequest(metrics)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    const detail = ambiguityOf(request.url)
+    const detail = ambiguityOf(request.raw, request.url)
     if (detail !== undefined) return done(new Refusal('malformed-request', { detail }))
     // Answered here, before the body is read: no route needs it.
     if (request.is404) return done(routeNotFound(request.method, request.url, basePath))
@@ -222,11 +222,34 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     answerHealth(app, options)
     bodyMetrics(memory, metrics)
   }
-  if (builtIn.routes.includes('metrics'))
+  if (builtIn.routes.includes('metrics')) {
+    const compute = computedMetrics(metrics)
     app.get(`${basePath}/metrics`, PROBE, async (_request, reply) =>
-      reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
+      reply.header('content-type', metrics.contentType).send(await compute()),
     )
+  }
   return app
+}
+
+/** Minimum time between two computations of the metrics, which take tens of milliseconds and need no credentials. */
+const METRICS_MS = 1_000
+
+/** @returns a function that computes the metrics, as soon as it may and once for all calls until then */
+function computedMetrics(metrics: Registry): () => Promise<string> {
+  let computedAt = Number.NEGATIVE_INFINITY
+  let next: Promise<string> | undefined
+  const compute = async () => {
+    const pauseMs = computedAt + METRICS_MS - performance.now()
+    // The global timers, which tests can fake.
+    await new Promise(resolve => globalThis.setTimeout(resolve, Math.max(0, pauseMs)))
+    next = undefined
+    computedAt = performance.now()
+    return metrics.metrics()
+  }
+  return () => {
+    next ??= compute()
+    return next
+  }
 }
 
 function answerHealth(
@@ -311,8 +334,11 @@ function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** The reason why programs may parse a target in origin-form differently; undefined when there is none. */
-function ambiguityOf(target: string): string | undefined {
+/** The reason why programs may parse a request with a target in origin-form differently; undefined when there is none. */
+function ambiguityOf({ rawHeaders }: IncomingMessage, target: string): string | undefined {
+  // Node drops all but the first (RFC 9112 §3.2).
+  if (rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1)
+    return 'the request has more than one header Host'
   const [path = ''] = target.split('?')
   if (!path.startsWith('/')) return 'the request target is neither a path nor a URL of http or https'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is for control characters
