@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Job, requests, subjects } from '@gantry/contracts'
+import { type Job, PUBLIC_EVENTS, requests, subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Dependencies } from '@gantry/service-runtime'
 import { hostService } from '@gantry/service-runtime/testing'
@@ -61,6 +61,24 @@ test('a new display name of the owner changes the ETag, and If-Match accepts the
   expect(second).toMatchObject({ status: 200, body: { ownerDisplayName: 'Grace Hopper' } })
   const etag = { 'if-match': String(second.headers.etag) }
   expect((await call('PUT', url, { ...payments, displayName: 'B' }, etag)).status).toBe(200)
+})
+
+test('an event of the platform with other data than its type has is refused as invalid', async () => {
+  const { peers } = (await open()).host.dependencies.process
+  const type = 'PRODUCT_API_ADDED'
+  const [id, time] = [randomUUID(), '2026-01-01T00:00:00.000Z']
+  const event = { id, type, source: 'platform', subject: id, revision: 0, time, requestId: 'a' }
+  const told = (data: object) => {
+    const sent = { ...event, actor: { id: null, name: 'a' }, data: { ...data } }
+    return peers.ask(requests.react('catalog'), {
+      id,
+      subject: subjects.events('platform', type),
+      data: sent,
+    })
+  }
+  const { example } = PUBLIC_EVENTS[type]
+  await expect(told({ ...example, api: 7 })).rejects.toMatchObject({ code: 'invalid-request' })
+  expect(await told(example)).toBeNull()
 })
 
 describe('a deployment', () => {

@@ -1,4 +1,4 @@
-import { DeploymentReport, subjects } from '@gantry/contracts'
+import { DeploymentReport, PUBLIC_EVENTS, subjects } from '@gantry/contracts'
 import type { Message } from '@gantry/messaging'
 import { contentOf, type Dependencies, ownMetadata, reactionTo } from '@gantry/service-runtime'
 import type { ApiAggregate } from './api/api.decide.ts'
@@ -43,7 +43,7 @@ export function reactionsOf({
         return
       case 'PRODUCT_API_ADDED':
       case 'PRODUCT_API_REMOVED': {
-        const { product, api: member } = event.data as { product: string; api: string }
+        const { product, api: member } = contentOf(PUBLIC_EVENTS[event.type].data, event)
         const type = event.type === 'PRODUCT_API_ADDED' ? 'JoinProduct' : 'LeaveProduct'
         await api.execute(member.toLowerCase(), {
           type,

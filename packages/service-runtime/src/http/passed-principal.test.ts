@@ -138,6 +138,10 @@ test.for([
   ['for another audience', async () => handmade({ alg: 'HS256' }, { ...PURPOSE, aud: 'elsewhere' })],
   ['of another issuer', async () => handmade({ alg: 'HS256' }, { ...PURPOSE, iss: 'elsewhere' })],
   ['without an expiry', async () => handmade({ alg: 'HS256' }, { ...PURPOSE, exp: undefined })],
+  [
+    'that is valid for a year',
+    async () => handmade({ alg: 'HS256' }, { ...PURPOSE, exp: time / 1000 + 31_536_000 }),
+  ],
   ['without a purpose', async () => handmade({ alg: 'HS256' }, {})],
   ['with a service but no operation', async () => handmade({ alg: 'HS256' }, { service: 'catalog' })],
   ['with an operation but no service', async () => handmade({ alg: 'HS256' }, { operation: getApi.id })],

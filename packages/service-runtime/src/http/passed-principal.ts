@@ -16,6 +16,8 @@ const ISSUER = 'gantry-gateway'
 const AUDIENCE = 'gantry-services'
 /** Validity of a token; far longer than a request takes from the gateway to the service. */
 const VALID_SECONDS = 60
+/** Largest difference between the clocks of two processes, which follow that of the read models. */
+const CLOCK_SECONDS = 60
 /** How long the gateway reuses a token, so that every token arrives with most of its validity left. */
 const REUSED_MS = 15_000
 const KEPT = 10_000
@@ -74,9 +76,13 @@ export async function passedPrincipals(
   })
   const signed = new WeakMap<Principal, Map<string, { token: string; until: number }>>()
 
-  /** @throws Error when the token is not signed with the key, or has expired */
-  const claimsOf = (token: string, by: Uint8Array) =>
-    Claims.parse(app.jwt.verify(token, { key: Buffer.from(by), clockTimestamp: now().getTime() }))
+  /** @throws Error when the token is not signed with the key, has expired, or is valid for longer than those of `sign` */
+  const claimsOf = (token: string, by: Uint8Array) => {
+    const time = now().getTime()
+    const claims = Claims.parse(app.jwt.verify(token, { key: Buffer.from(by), clockTimestamp: time }))
+    if (claims.exp > time / 1000 + VALID_SECONDS + CLOCK_SECONDS) throw new Error('valid for too long')
+    return claims
+  }
 
   const verifying = [key, ...otherKeys, ...(gatewayKey ? [gatewayKey] : [])]
   const verifiers = verifying.map(by => (token: string) => claimsOf(token, by))

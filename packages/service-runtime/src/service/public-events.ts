@@ -57,8 +57,14 @@ export function resourceMessages(service: string, event: Fact): Message[] {
 export const changed = <Of extends Change>({ before, after }: Of) =>
   (after ?? before ?? {}) as NonNullable<Of['after']>
 
-/** The content of a message. @throws Refusal when it does not match the schema, so that the reactor skips the message */
-export function contentOf<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.infer<Schema> {
+/**
+ * The content of a message or of an event. @throws Refusal when it does not match the schema, so that the reactor skips the
+ * message
+ */
+export function contentOf<Schema extends z.ZodType>(
+  schema: Schema,
+  { data }: { data: unknown },
+): z.infer<Schema> {
   const parsed = schema.safeParse(data)
   if (!parsed.success) throw new Refusal('invalid-request', { detail: z.prettifyError(parsed.error) })
   return parsed.data
