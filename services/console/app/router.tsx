@@ -13,6 +13,7 @@ import { readAuditSearch, readProofsSearch } from './audit/search.ts'
 import { readEventsSearch } from './events/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
+import { readLoginSearch } from './login/search.ts'
 import { readTokenSearch, readUserSearch } from './people/search.ts'
 import { areasOf } from './shell/areas.ts'
 import { NotFound, PageFailed, PagePending } from './shell/page-states.tsx'
@@ -26,10 +27,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: (search: Record<string, unknown>): { next?: string } =>
-    typeof search.next === 'string' && search.next.startsWith('/') && !search.next.startsWith('//')
-      ? { next: search.next }
-      : {},
+  validateSearch: readLoginSearch,
   component: lazyRouteComponent(() => import('./login/login-page.tsx'), 'LoginPage'),
 })
 

@@ -3,6 +3,7 @@ import { readApiPageSearch } from './apis/page/search.ts'
 import { listOf, readApiSearch } from './apis/search.ts'
 import { readAuditSearch, readProofsSearch } from './audit/search.ts'
 import { readEventsSearch } from './events/search.ts'
+import { readLoginSearch } from './login/search.ts'
 import { readTokenSearch, readUserSearch } from './people/search.ts'
 import { readSystemSearch } from './system/search.ts'
 import { readDeliverySearch, readOneDeliverySearch } from './webhooks/deliveries/search.ts'
@@ -93,4 +94,27 @@ test('records of the catalogue with equal values are in the order of their names
     sort: ['status,asc', 'name,asc'],
   })
   expect(listOf({ sort: 'name,desc' })).toEqual({ sort: ['name,desc'] })
+})
+
+test.for([
+  ['/', '/'],
+  ['/apis?tags=a%2F..#b', '/apis?tags=a%2F..#b'],
+  ['/apis/../users', '/users'],
+] as const)('after the login, next=%s opens %s', ([next, opened]) => {
+  expect(readLoginSearch({ next })).toEqual({ next: opened })
+})
+
+test.for([
+  ...[
+    undefined,
+    'apis',
+    'https://evil.test',
+    '//evil.test',
+    '/\\evil.test',
+    '/\t/evil.test',
+    '/%2f/evil.test',
+  ],
+  ...['/../x', '/a/../../x', '/%2e%2E/x', '/.%2e/x', '/..\\x', '/\n../x', '/%5C%5cevil.test', '/..%2fx'],
+])('after the login, next=%s does not leave the console', next => {
+  expect(readLoginSearch({ next })).toEqual({})
 })
