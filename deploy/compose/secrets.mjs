@@ -37,6 +37,22 @@ const secrets = [
     fits: password => password.length >= 12,
     rule: 'must have at least 12 characters',
   },
+  {
+    setting: 'MONGO_PASSWORD',
+    file: 'mongo-password',
+    make: () => randomBytes(32).toString('hex'),
+    // It is also the key of the replica set, and a part of the URL.
+    fits: password => /^[\da-z]{12,1024}$/i.test(password),
+    rule: 'must have 12 to 1024 letters and digits',
+  },
+  {
+    setting: 'READ_MODEL_URL',
+    file: 'read-model-url',
+    make: () =>
+      `mongodb://gantry:${keptIn('mongo-password')}@mongodb:27017/gantry?replicaSet=rs0&authSource=admin`,
+    fits: url => /^mongodb(\+srv)?:/.test(url),
+    rule: 'must be the URL of a MongoDB',
+  },
 ]
 
 const firstOf = text =>

@@ -77,8 +77,14 @@ describe('the service that generates secrets', () => {
         readdirSync(inFolder('run/for', name)).map(file => [file, read('run/for', name, file)]),
       )
     expect(of('gateway')).toEqual({ 'principal-key': principals })
-    expect(of('services')).toEqual({ 'encryption-key': key, 'principal-key': principals })
-    expect(of('identity')).toMatchObject({ 'admin-password': password })
+    const mongo = read('mongo-password')
+    const url = `mongodb://gantry:${mongo}@mongodb:27017/gantry?replicaSet=rs0&authSource=admin`
+    const ofServices = { 'encryption-key': key, 'principal-key': principals, 'read-model-url': url }
+    expect(of('services')).toEqual(ofServices)
+    expect(of('identity')).toEqual({ ...ofServices, 'admin-password': password })
+    // The characters of base64, which the key of a replica set has.
+    expect(mongo).toMatch(/^[\da-f]{64}$/)
+    expect(of('mongodb')).toEqual({ 'mongo-password': mongo })
   })
 
   test('generates missing secrets, keeps the others, and refuses different ones, which would not match the data', () => {

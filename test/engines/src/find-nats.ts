@@ -7,7 +7,7 @@ import { CACHE, isThere, onPath, run } from './program.ts'
 import { startServer } from './server-process.ts'
 
 /** The version that is installed with Go or run with Docker. */
-const VERSION = '2.10.27'
+const VERSION = '2.12.15'
 const OLDEST = [2, 9] as const
 const IMAGE = `nats:${VERSION}-alpine`
 const READY = /Server is ready/
