@@ -1,12 +1,14 @@
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { call, createApi, metric, newFolder, uploadImage } from './src/service.ts'
 
 const SETTINGS = {
   BODY_MEMORY: '32MiB',
+  RESPONSE_MEMORY: '32MiB',
   LOGIN_LIMIT_PER_MINUTE: '0',
   NODE_OPTIONS: '--max-old-space-size=256',
 }
@@ -154,3 +156,31 @@ test('an upload that breaks off leaves no file', async () => {
   await vi.waitFor(async () => expect(await incomplete()).toEqual([]))
   expect(await bodyBytes()).toBe(0)
 })
+
+test('responses that are not read do not affect memory or other callers', async () => {
+  const reader = await newUser('reader', 'GLOBAL_ADMIN')
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"><desc>${'x'.repeat(4_000_000)}</desc></svg>`
+  const pictured = await createApi(service, 'pictured')
+  expect((await uploadImage(service, pictured, new Blob([svg]))).status).toBe(200)
+  const before = await metric(service, 'process_resident_memory_bytes')
+  const images = await unread(60, `/apis/${pictured}/image`, `Authorization: ${reader}\r\n`)
+  const documents = await unread(300, '/docs/yaml')
+  await servesOthers()
+  expect((await metric(service, 'process_resident_memory_bytes')) - before).toBeLessThan(100 * MEBIBYTE)
+  // The last response may exceed the quarter of a caller.
+  expect(await metric(service, 'gantry_buffered_bytes', 'responses')).toBeLessThan(24 * MEBIBYTE)
+  for (const statuses of [images, documents]) expect([...new Set(statuses)].sort()).toEqual(['200', '429'])
+})
+
+/** Sends requests on a connection each, and reads the head of the response only. @returns the statuses */
+function unread(count: number, path: string, headers = ''): Promise<string[]> {
+  const { hostname, port } = new URL(service.url)
+  const status = async () => {
+    const socket = connect(Number(port), hostname).on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`)
+    await once(socket, 'readable')
+    return String(socket.read(12)).slice(9)
+  }
+  return Promise.all(Array.from({ length: count }, status))
+}

@@ -5,6 +5,7 @@ import {
   BodyMemory,
   processLog,
   RELEASE,
+  ResponseMemory,
   readSettings,
   type ServerOptions,
   SettingsRefused,
@@ -245,10 +246,17 @@ function serversOf<Schema extends OwnSchema>(
   settings: z.infer<Schema>,
   about: Pick<ServerOptions, 'log' | 'metrics' | 'now' | 'notReadyReason'>,
 ): Servers {
-  const { HOST: host, PORT: port, BASE_PATH: basePath, BODY_MEMORY } = settings
+  const { HOST: host, PORT: port, BASE_PATH: basePath } = settings
+  const ofServer = server?.(settings)
+  // Services have no limits of connections: their client is the gateway.
+  const hasSlowClients = ofServer?.clients?.connections !== undefined
+  const memory = {
+    bodies: new BodyMemory(settings.BODY_MEMORY),
+    responses: new ResponseMemory(settings.RESPONSE_MEMORY, hasSlowClients),
+  }
   const own = second?.(settings)
   return processServers(
-    { basePath, bodyMemory: new BodyMemory(BODY_MEMORY), ...server?.(settings), ...about },
+    { basePath, memory, ...ofServer, ...about },
     { setting: 'PORT', port, host },
     own && { ...own, host },
   )

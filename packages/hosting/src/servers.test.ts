@@ -83,24 +83,6 @@ test('requests at both ports are measured together', async () => {
   expect(metrics).toContain('gantry_ready 1')
 })
 
-test('the parts of responses that clients have not taken count as buffered', async () => {
-  const port = await freePort()
-  const length = 16 * 1_048_576
-  await serversAt(port).listen({
-    routes: async app => void app.get('/apis', async () => Buffer.alloc(length)),
-  })
-  const slow = connect(port, host).pause()
-  onTestFinished(() => void slow.destroy())
-  slow.write('GET /gantry/apis HTTP/1.1\r\nhost: a\r\n\r\n')
-  const buffered = async () => {
-    const metrics = await (await ask(port, '/metrics')).text()
-    return Number(/^gantry_buffered_bytes\{buffer="responses"\} (\d+)$/m.exec(metrics)?.[1])
-  }
-  await vi.waitFor(async () => expect(await buffered()).toBeGreaterThan(length / 2))
-  slow.destroy()
-  await vi.waitFor(async () => expect(await buffered()).toBe(0))
-})
-
 test.each([
   ['ready', undefined, 200],
   ['not ready', 'waits for its start', 503],

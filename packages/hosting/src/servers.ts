@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { httpServer, measureBuffer, OpenConnections, type ServerOptions } from '@gantry/service-runtime'
+import { httpServer, OpenConnections, type ServerOptions } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
 /** Address that a process listens on. */
@@ -35,7 +35,6 @@ export interface Servers {
 export function processServers(options: ServerOptions, port: Port, second: Port | undefined): Servers {
   const prefix = options.basePath
   const open = new OpenConnections()
-  measureBuffer(options.metrics, 'responses', () => open.bufferedBytes)
   const clients = { ...options.clients, open }
   const ending = (...apps: FastifyInstance[]) => ({
     drain: () => open.drain(),

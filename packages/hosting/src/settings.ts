@@ -7,6 +7,7 @@ import {
   key,
   origins,
   port,
+  responseMemory,
   shutdownTimeout,
 } from '@gantry/service-runtime'
 import { tracingSettings } from '@gantry/tracing'
@@ -53,6 +54,7 @@ export const serverSettings = tracingSettings.extend({
     .prefault('')
     .describe('Prefix of every path, including health checks; the same in all processes.'),
   BODY_MEMORY: bodyMemory,
+  RESPONSE_MEMORY: responseMemory,
   SHUTDOWN_TIMEOUT: shutdownTimeout,
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])

@@ -26,6 +26,7 @@ export {
 } from './http/passed-principal.ts'
 export { answerProblem, refusalOf } from './http/problem.ts'
 export { ANONYMOUS, callerOf, contextOfRequest, noteCaller } from './http/request-context.ts'
+export { countResponse, ResponseMemory } from './http/response-memory.ts'
 export {
   type AddRoute,
   checkParams,
@@ -102,6 +103,7 @@ export {
   port,
   publicUrl,
   readSettings,
+  responseMemory,
   SettingsRefused,
   shutdownTimeout,
   whole,

@@ -2,7 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers'
 import { OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
 import { replicas } from '@gantry/hosting'
-import { BodyMemory, httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-runtime'
+import {
+  BodyMemory,
+  httpServer,
+  PRINCIPAL_HEADER,
+  ResponseMemory,
+  requireScope,
+} from '@gantry/service-runtime'
 import { type Span, type SpanStart, type Tracer, withTracer } from '@gantry/tracing'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -83,7 +89,7 @@ async function gatewayTo(
     metrics,
     now,
     notReadyReason: () => undefined,
-    bodyMemory: new BodyMemory(bodyMemory),
+    memory: { bodies: new BodyMemory(bodyMemory), responses: new ResponseMemory(134_217_728) },
   })
   const at = (urls: string[]) => replicas({ urls, basePath, now, log })
   const found = at(urls)

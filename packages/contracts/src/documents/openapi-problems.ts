@@ -15,7 +15,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     idempotent && 'idempotency-key-reused',
     method !== 'GET' && 'write-conflict',
     method !== 'GET' && 'body-too-large',
-    method !== 'GET' && 'body-memory-full',
+    method === 'GET' ? 'response-memory-full' : 'body-memory-full',
     method !== 'GET' && 'unsupported-media-type',
     'too-many-requests',
     'internal-error',

@@ -73,6 +73,7 @@ export const PROBLEMS = {
   'internal-error': { status: 500, title: 'An internal error occurred' },
   unavailable: { status: 503, title: 'A part of the service is unavailable' },
   'body-memory-full': { status: 503, title: 'Too many request bodies are being received' },
+  'response-memory-full': { status: 503, title: 'Too many responses have not been received by clients' },
   'stream-quarantined': { status: 503, title: 'The history of this resource cannot be processed' },
   'too-many-exports': { status: 503, title: 'Too many exports of the audit log are running' },
   'too-many-replays': { status: 503, title: 'Too many event streams are reading past events' },

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { administrator } from '../testing/index.ts'
 import { BodyMemory, GrowingBuffer, retainBody } from './body-memory.ts'
 import { noteCaller } from './request-context.ts'
+import { ResponseMemory } from './response-memory.ts'
 import { httpServer } from './server.ts'
 
 const KIBIBYTE = 1_024
@@ -73,7 +74,7 @@ describe('a server', () => {
       metrics,
       now: () => new Date('2026-11-21T10:00:00.000Z'),
       notReadyReason: () => undefined,
-      bodyMemory: new BodyMemory(256 * KIBIBYTE),
+      memory: { bodies: new BodyMemory(256 * KIBIBYTE), responses: new ResponseMemory(MEBIBYTE) },
     })
     app.addHook('onRequest', async request => {
       const { 'x-user': user } = request.headers

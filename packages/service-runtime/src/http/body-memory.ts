@@ -4,7 +4,7 @@ import { Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Gauge, type Registry } from 'prom-client'
 import { measureBuffer } from '../service/buffers.ts'
-import { ANONYMOUS, callerOf } from './request-context.ts'
+import { Accounts, accountOf, RETRY_AFTER } from './accounts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -13,49 +13,40 @@ declare module 'fastify' {
   }
 }
 
-/** Share of the limit that one caller may have in memory, so that a single caller cannot block the others. */
-const SHARE = 1 / 4
-/** Advice to a caller at their limit, in seconds. */
-const RETRY_AFTER = '2'
 /** Bytes allocated for a body at first. */
 const FIRST_BYTES = 512
 
 /** Counts the bytes of request bodies that a process has in memory, for requests that are incomplete or being handled. */
 export class BodyMemory {
-  readonly limit: number
-  #bytes = 0
-  readonly #byCaller = new Map<string, number>()
+  readonly #accounts: Accounts
 
   /** @param limit in bytes */
   constructor(limit: number) {
-    this.limit = limit
+    this.#accounts = new Accounts(limit)
+  }
+
+  get limit(): number {
+    return this.#accounts.limit
   }
 
   /** Bytes in memory now. */
   get bytes(): number {
-    return this.#bytes
+    return this.#accounts.bytes
   }
 
   /** Starts counting a body. @param caller account of the caller; undefined for a caller that is never refused */
   countFor(caller: string | undefined): BodyBytes {
-    return new BodyBytes(bytes => this.#add(caller, bytes))
-  }
-
-  /** @throws Refusal too-many-requests at the limit of the caller, body-memory-full at that of the process */
-  #add(caller: string | undefined, bytes: number): void {
-    const total = this.#bytes + bytes
-    if (caller !== undefined) {
-      const own = (this.#byCaller.get(caller) ?? 0) + bytes
-      if (bytes > 0 && own > this.limit * SHARE)
-        throw new Refusal('too-many-requests', {
-          detail: 'the caller is sending too many bodies at once',
-          headers: { 'retry-after': RETRY_AFTER },
-        })
-      if (bytes > 0 && total > this.limit) throw new Refusal('body-memory-full')
-      if (own > 0) this.#byCaller.set(caller, own)
-      else this.#byCaller.delete(caller)
-    }
-    this.#bytes = total
+    return new BodyBytes(bytes => {
+      if (caller !== undefined && bytes > 0) {
+        if (this.#accounts.exceedsShare(caller, bytes))
+          throw new Refusal('too-many-requests', {
+            detail: 'the caller is sending too many bodies at once',
+            headers: { 'retry-after': RETRY_AFTER },
+          })
+        if (this.#accounts.exceedsLimit(bytes)) throw new Refusal('body-memory-full')
+      }
+      this.#accounts.add(caller, bytes)
+    })
   }
 }
 
@@ -222,12 +213,6 @@ export function retainBody<Result>(request: FastifyRequest, work: Promise<Result
   if (!counted) return work
   counted.retain()
   return work.finally(() => counted.release())
-}
-
-/** The account that a request counts for: the user, whatever their credential; for anonymous callers the address. */
-function accountOf(request: FastifyRequest): string {
-  const caller = callerOf(request)
-  return caller && caller !== ANONYMOUS ? `user ${caller.userId}` : `address ${request.ip}`
 }
 
 /**

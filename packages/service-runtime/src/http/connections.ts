@@ -12,7 +12,7 @@ export interface ConnectionTimeouts {
   requestMs: number
   /** Between two requests on a connection. */
   idleMs: number
-  /** Without a byte in either direction, e.g. when a client does not read its response. */
+  /** Without a byte in either direction. */
   silentMs: number
 }
 

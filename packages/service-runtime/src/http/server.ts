@@ -8,6 +8,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
 import manifest from '../../package.json' with { type: 'json' }
+import { measureBuffer } from '../service/buffers.ts'
 import { accessOf } from './access-log.ts'
 import { BodyMemory, bodyMetrics, countBodies, readBody } from './body-memory.ts'
 import {
@@ -20,6 +21,7 @@ import {
 import { answerProblem } from './problem.ts'
 import { keepCallers, keepContexts } from './request-context.ts'
 import { observeRequest } from './request-metrics.ts'
+import { countResponses, ResponseMemory } from './response-memory.ts'
 
 /** The release of this process, e.g. 1.4.0. */
 export const RELEASE: string = manifest.version
@@ -80,13 +82,6 @@ export class OpenConnections {
     return [...this.#sockets].filter(({ _httpMessage }) => _httpMessage).length
   }
 
-  /** Bytes of responses that the clients have not taken yet. */
-  get bufferedBytes(): number {
-    let bytes = 0
-    for (const socket of this.#sockets) bytes += (socket._httpMessage ?? socket).writableLength
-    return bytes
-  }
-
   /** Resolves when no request is in progress. */
   async idle(): Promise<void> {
     while (this.requests > 0) await setTimeout(POLL_MS)
@@ -117,10 +112,16 @@ export interface ServerOptions {
   now(): Date
   /** Why the process cannot answer requests, such as `waits for the log`; undefined when it is ready. */
   notReadyReason(): string | undefined
-  /** Memory for request bodies, shared by the servers of a process. Default: 256 MiB for this server. */
-  bodyMemory?: BodyMemory
+  /** Shared by the servers of a process. Default: 256 MiB and 128 MiB for this server. */
+  memory?: ServerMemory
   clients?: ClientOptions
   builtIn?: BuiltInRoutes
+}
+
+/** Memory for request bodies and for responses. */
+interface ServerMemory {
+  bodies: BodyMemory
+  responses: ResponseMemory
 }
 
 /** The connections of clients to a server. */
@@ -152,7 +153,10 @@ export const INTERNAL_PORT_HEADER = 'x-gantry-internal-port'
 const MAX_DEPTH_OF_BODY = MAX_DEPTH + 1
 /** Maximum bytes of a body, unless its route has another limit. */
 const BODY_LIMIT = 1_048_576
-const BODY_MEMORY = 268_435_456
+const ownMemory = (): ServerMemory => ({
+  bodies: new BodyMemory(268_435_456),
+  responses: new ResponseMemory(134_217_728),
+})
 
 /** An HTTP server with the parts that all services have in common: request ids, problems, health, metrics, access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
@@ -192,8 +196,9 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   keepContexts(app)
   open?.watch(app)
   keepCallers(app)
-  const memory = options.bodyMemory ?? new BodyMemory(BODY_MEMORY)
-  countBodies(app, memory)
+  const { bodies, responses } = options.memory ?? ownMemory()
+  countBodies(app, bodies)
+  countResponses(app, responses)
   if (connections) limitConnections(app.server, connections, log)
   takeJson(app)
   const observe = observeRequest(metrics)
@@ -217,10 +222,11 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     answerProblem(routeNotFound(request.method, request.url, basePath), request, reply, now()),
   )
 
-  // Only the server that answers health checks registers the metrics of body memory: they may be registered once.
+  // Only the server that answers health checks registers the metrics of memory: they may be registered once.
   if (builtIn.routes.includes('health')) {
     answerHealth(app, options)
-    bodyMetrics(memory, metrics)
+    bodyMetrics(bodies, metrics)
+    measureBuffer(metrics, 'responses', () => responses.bytes)
   }
   if (builtIn.routes.includes('metrics')) {
     const compute = computedMetrics(metrics)

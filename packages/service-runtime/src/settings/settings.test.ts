@@ -7,7 +7,7 @@ import { duration, durations, writtenDuration } from './durations.ts'
 import {
   basePath,
   bodyMemory,
-  ownBodyMemory,
+  partOfMemory,
   publicUrl,
   readSettings,
   SettingsRefused,
@@ -115,7 +115,7 @@ describe('BODY_MEMORY', () => {
     [16 * GIBIBYTE, 256 * 1_048_576],
     [2 ** 63, 256 * 1_048_576],
   ])('of a container that may use %d bytes of 16 GiB is %d', (constrained, expected) => {
-    expect(ownBodyMemory(constrained, 16 * GIBIBYTE)).toBe(expected)
+    expect(partOfMemory(1 / 4, constrained, 16 * GIBIBYTE)).toBe(expected)
   })
 
   test('is a size of at least 32 MiB', () => {

@@ -41,28 +41,40 @@ const size = (min: number) =>
     .transform(value => Number.parseInt(value, 10) * SIZES[value.slice(-3) as keyof typeof SIZES])
     .refine(bytes => bytes >= min, { error: `must be at least ${min / SIZES.MiB}MiB` })
 
-const LEAST_BODY_MEMORY = 32 * SIZES.MiB
-const USUAL_BODY_MEMORY = 256 * SIZES.MiB
+/** The least memory for request bodies and responses, and that without a limit of the container, before it is divided. */
+const LEAST_MEMORY = 128 * SIZES.MiB
+const USUAL_MEMORY = SIZES.GiB
 
 /**
- * The default of BODY_MEMORY in bytes: a quarter of the container's memory limit, at least 32 MiB; 256 MiB without a limit.
+ * A part of the container's memory limit, in bytes: at least that part of 128 MiB; that of 1 GiB without a limit.
  * @param constrained memory limit of the container in bytes; 0, or not below `machine`, when there is no limit
  * @param machine memory of the machine in bytes
  */
-export function ownBodyMemory(constrained: number, machine: number): number {
-  if (constrained <= 0 || constrained >= machine) return USUAL_BODY_MEMORY
-  return Math.max(LEAST_BODY_MEMORY, Math.floor(constrained / 4))
+export function partOfMemory(part: number, constrained: number, machine: number): number {
+  const isLimited = constrained > 0 && constrained < machine
+  return Math.floor(part * (isLimited ? Math.max(LEAST_MEMORY, constrained) : USUAL_MEMORY))
 }
 
+const memory = (part: number, shown: string, description: string) =>
+  size(part * LEAST_MEMORY)
+    .default(() => partOfMemory(part, process.constrainedMemory(), totalmem()))
+    .meta({ description, shown })
+
 /** BODY_MEMORY. One caller may use a quarter of it: with the minimum this is enough to check the largest SVG (5 MiB). */
-export const bodyMemory = size(LEAST_BODY_MEMORY)
-  .default(() => ownBodyMemory(process.constrainedMemory(), totalmem()))
-  .meta({
-    description:
-      'Maximum bytes of request bodies in memory at once, at least `32MiB`; one caller may use a quarter of it. See ' +
-      '[Memory for request bodies](#memory-for-request-bodies).',
-    shown: 'a quarter of the memory limit of the container, without one 256MiB',
-  })
+export const bodyMemory = memory(
+  1 / 4,
+  'a quarter of the memory limit of the container, without one 256MiB',
+  'Maximum bytes of request bodies in memory at once, at least `32MiB`; one caller may use a quarter of it. See ' +
+    '[Memory for bodies](#memory-for-bodies).',
+)
+
+/** RESPONSE_MEMORY. */
+export const responseMemory = memory(
+  1 / 8,
+  'an eighth of the memory limit of the container, without one 128MiB',
+  'Maximum bytes of responses that clients have not received, at least `16MiB`; one caller may use a quarter of it, ' +
+    'all without credentials a half.',
+)
 
 /** The path prefix of all routes: empty, or e.g. /gantry. */
 export const basePath = z

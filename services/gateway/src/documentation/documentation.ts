@@ -52,7 +52,16 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
     // HSTS is left to the proxy that terminates TLS.
     await docs.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: false })
     await docs.register(swagger, { mode: 'static', specification: { document } as StaticDocumentSpec })
+    const yaml = once(() => Buffer.from(docs.swagger({ yaml: true }) as string))
     await docs.register(swaggerUi, {
+      uiHooks: {
+        // Responses share these buffers. The routes of Swagger UI make a text for each.
+        preHandler({ routeOptions: { url } }, reply, done) {
+          if (url?.endsWith('/docs/yaml')) reply.type('application/x-yaml').send(yaml())
+          else if (url?.endsWith('/docs/json')) reply.type('application/json; charset=utf-8').send(body)
+          else done()
+        },
+      },
       routePrefix: '/docs',
       indexPrefix: app.prefix,
       staticCSP: PAGE_POLICY,

@@ -197,32 +197,6 @@ describe('An open stream', () => {
     socket.destroy()
   })
 
-  test('is disconnected when its follower does not read, and continues after the last position', async () => {
-    const base = await serve({ bus: host.bus, times: { stalled: 200, recheck: 50 } })
-    await host.bus.publish(eventMessages(1, 120, 100_000))
-    const { hostname, port } = new URL(base)
-    const socket = connect(Number(port), hostname)
-    socket.write(
-      `GET /events?follow=true HTTP/1.1\r\nhost: gantry.test\r\naccept: application/x-ndjson\r\n\r\n`,
-    )
-    await once(socket, 'readable')
-    const connections = () =>
-      new Promise<number>((resolve, reject) =>
-        apps[0]?.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-      )
-    await vi.waitFor(async () => expect(await connections()).toBe(0))
-    let text = ''
-    socket.on('data', chunk => (text += chunk)).on('error', () => {})
-    await once(socket, 'close')
-    const received = [...text.matchAll(/"revision":(\d+).*?"position":"([^"]+)"/g)]
-    expect(received.length).toBeLessThan(120)
-    const [, last, position] = received.at(-1) ?? []
-    const rest = await open(`?after=${position}`, {}, base)
-    await vi.waitFor(() => expect(rest.ended()).toBe('clean'))
-    expect(rest.numbers()[0]).toBe(Number(last) + 1)
-    expect(rest.numbers().at(-1)).toBe(120)
-  })
-
   test('reads ahead of its reader by a bounded amount only', async () => {
     const count = 250
     await host.bus.publish(eventMessages(1, count, 100_000))

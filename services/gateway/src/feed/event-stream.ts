@@ -55,8 +55,6 @@ const TIMES = {
   recheck: 1_000,
   /** Total time that a reader may keep its replay waiting before it loses the slot. */
   slow: 5_000,
-  /** Time after which a follower that does not read is disconnected. */
-  stalled: 30_000,
 }
 
 /** An admitted request for events. */
@@ -102,13 +100,10 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
     const passes = (entry: Entry) => mayReadEvent(reader.scopes, entry.type) && (filter?.(entry) ?? true)
     const { follow } = query
     const chunks = await eventChunks(sources, { start, follow: follow && !closing, signal })
-    const { readable, tick, stalledMs } = feedBody({ chunks, format, passes, follow })
+    const { readable, tick } = feedBody({ chunks, format, passes, follow })
     const ticking = setInterval(() => {
       if (!signal.aborted) tick()
     }, times.heartbeat)
-    const stalling = setInterval(() => {
-      if (follow && stalledMs() > times.stalled) reply.raw.destroy()
-    }, times.recheck)
     recheckRegularly(reply, {
       everyMs: times.recheck,
       recheck: () => recheck(request, streamEvents),
@@ -117,10 +112,7 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
       },
       refused: end,
     })
-    reply.raw.once('close', () => {
-      clearInterval(ticking)
-      clearInterval(stalling)
-    })
+    reply.raw.once('close', () => clearInterval(ticking))
     return reply.headers(headersOf(format)).send(readable)
   }
 

@@ -17,26 +17,19 @@ export interface FeedBody {
   readable: Readable
   /** Sends where the stream has arrived, if that has changed since the last event, or else a heartbeat. */
   tick(): void
-  /** How long the reader has not read, in milliseconds. */
-  stalledMs(): number
 }
 
 /** Takes one chunk at a time, when the reader asks for it, so that events do not pile up for a slow reader. */
 export function feedBody({ chunks, format, passes, follow }: FeedBodyOptions): FeedBody {
   /** Position after the taken chunks, if they have had no event for the reader since the last one sent. */
   let silent: string | undefined
-  let offeredAt: number | undefined
 
   async function* bytes(): AsyncGenerator<string | Buffer> {
     // Sends the headers at once, even if the first event comes much later.
     if (follow) yield format.heartbeat
     for await (const chunk of chunks) {
       const events = chunkBytes(format, chunk, passes)
-      if (events) {
-        offeredAt = performance.now()
-        yield events
-        offeredAt = undefined
-      }
+      if (events) yield events
       const isSilent = !events || !chunk.entries.slice(-1).every(passes)
       silent = isSilent ? chunk.position : undefined
     }
@@ -50,6 +43,5 @@ export function feedBody({ chunks, format, passes, follow }: FeedBodyOptions): F
       readable.push(silent === undefined ? format.heartbeat : format.progress(silent))
       silent = undefined
     },
-    stalledMs: () => (offeredAt === undefined ? 0 : performance.now() - offeredAt),
   }
 }

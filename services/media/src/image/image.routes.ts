@@ -1,6 +1,6 @@
 import { deleteImage, downloadImage, type ImageRecord, Refusal, uploadImage } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import { type AddRoute, countBody, matchesNone, retainBody } from '@gantry/service-runtime'
+import { type AddRoute, countBody, countResponse, matchesNone, retainBody } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
 import type { ImageBytes } from './image.bytes.ts'
@@ -47,13 +47,14 @@ export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoute
     return { status: 200, body: record }
   })
 
-  route(downloadImage, async ({ params: { api_id: api }, request }) => {
+  route(downloadImage, async ({ params: { api_id: api }, request, reply }) => {
     const stored = await images.get(api)
     if (!stored) throw await notFound(api)
-    const { contentType, sha256 } = stored.doc
+    const { contentType, sha256, size } = stored.doc
     const tag = `"${sha256}"`
     const headers = { etag: tag, 'cache-control': 'private, no-cache', ...INERT }
     if (matchesNone(request.headers['if-none-match'], tag)) return { status: 304, headers }
+    await countResponse(request, reply, size)
     return {
       status: 200,
       headers: {

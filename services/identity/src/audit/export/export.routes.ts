@@ -33,8 +33,6 @@ export interface ExportRoutes {
 
 type Query = Parsed<NonNullable<typeof exportAuditLog.query>>
 
-/** A client that does not read for this long is disconnected. */
-const STALLED_MS = 30_000
 const BUFFERED_BYTES = 65_536
 
 export function exportRoutes(
@@ -67,10 +65,10 @@ export function exportRoutes(
       record,
       exportedText(source, { format, filter, ...begin, to: last.number, now }),
     )
-    const body = Readable.from(
-      whileRead(endingWithError(text, format, log), () => reply.raw.destroy()),
-      { objectMode: false, highWaterMark: BUFFERED_BYTES },
-    )
+    const body = Readable.from(endingWithError(text, format, log), {
+      objectMode: false,
+      highWaterMark: BUFFERED_BYTES,
+    })
     return { status: 200, headers, body }
   })
 }
@@ -144,7 +142,10 @@ async function* recordingFirst(
   }
 }
 
-/** Text that ends with an error in place of a trailer when the audit log was changed. */
+/**
+ * Text that ends with an error in place of a trailer when the audit log was changed.
+ * @throws Refusal unavailable when the key of a user is missing
+ */
 async function* endingWithError(
   text: AsyncIterable<string>,
   format: FormatName,
@@ -153,28 +154,9 @@ async function* endingWithError(
   try {
     yield* text
   } catch (error) {
+    if (error instanceof UserKeyMissing) throw new Refusal('unavailable', { detail: error.message })
     if (!(error instanceof AuditLogBroken)) throw error
     log.error({ problem: error.message }, 'an export of the audit log ended with an error')
     yield errorLine(format, error.message)
-  }
-}
-
-/**
- * Passes text on.
- * @param stalled called when the client does not read for `STALLED_MS`
- * @throws Refusal unavailable when the key of a user is missing
- */
-async function* whileRead(text: AsyncIterable<string>, stalled: () => void): AsyncGenerator<string> {
-  try {
-    for await (const part of text) {
-      const timer = setTimeout(stalled, STALLED_MS)
-      try {
-        yield part
-      } finally {
-        clearTimeout(timer)
-      }
-    }
-  } catch (error) {
-    throw error instanceof UserKeyMissing ? new Refusal('unavailable', { detail: error.message }) : error
   }
 }

@@ -1,0 +1,308 @@
+import { readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { isIPv6, Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { Refusal } from '@gantry/contracts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { Accounts, accountOf, RETRY_AFTER, userOf } from './accounts.ts'
+
+/** Share of the limit that all anonymous callers may have together. */
+const ANONYMOUS_SHARE = 1 / 2
+/** A measurement of this age in milliseconds is used for further refusals. */
+const FRESH_MS = 100
+const CHECK_MS = 5_000
+const REFUSED_MS = 60_000
+/** Within this time a client has to receive `LEAST_BYTES`, or all that it had to receive at the beginning. */
+const SLOW_MS = 30_000
+const LEAST_BYTES = 30 * 1_024
+
+/** Node's counters of a socket: all bytes handed to it, and those that the kernel has not taken yet. */
+type ServerSocket = Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null }
+
+/** A connection with bytes that the client may not have received. Stays after its end while the kernel still sends them. */
+interface Connection {
+  /** As `unacknowledged` names it. */
+  readonly name: string
+  socket: ServerSocket | undefined
+  account: string
+  isAnonymous: boolean
+  /** The latest response. */
+  response: ServerResponse | undefined
+  /** `socket.bytesWritten` at the end of the latest response. */
+  end: number
+  /** Bytes that the kernel has taken, when the last measurement began. */
+  sent: number
+  /** Bytes that the client has received. */
+  received: number
+  /** Bytes that count for the account. */
+  counted: number
+  /** When the client began to have bytes to receive, how many it had received, and how many were written. */
+  slow: { since: number; received: number; written: number } | undefined
+}
+
+type Refused = Promise<Refusal | undefined> | undefined
+
+const MEMORY = Symbol('response memory')
+const CONNECTION = Symbol('connection')
+type Counted = Socket & { [CONNECTION]?: Connection }
+
+/**
+ * Counts the bytes of responses that clients have not received, in the process and in the kernel. Responses count completely
+ * when they begin; a measurement subtracts what was received since. A limit is reached only after a measurement.
+ */
+export class ResponseMemory {
+  readonly #accounts: Accounts
+  #anonymous = 0
+  readonly #connections = new Set<Connection>()
+  /** The size of the response that an account was last refused: so much is expected of its next request. */
+  readonly #refused = new LRUCache<string, number>({ max: 1_000, ttl: REFUSED_MS, ttlAutopurge: true })
+  #measuring: Promise<void> | undefined
+  #measuredAt = Number.NEGATIVE_INFINITY
+  #checks: NodeJS.Timeout | undefined
+
+  readonly #closesSlow: boolean
+
+  /**
+   * @param limit in bytes
+   * @param closesSlow whether slow connections are reset. False behind the gateway, which reads in large parts at long intervals
+   *   for a client that is just fast enough
+   */
+  constructor(limit: number, closesSlow = false) {
+    this.#accounts = new Accounts(limit)
+    this.#closesSlow = closesSlow
+  }
+
+  /** Bytes that count now: at most those in memory, and those received since the last measurement. */
+  get bytes(): number {
+    return this.#accounts.bytes
+  }
+
+  /** False while no caller can be at a limit. */
+  get mayRefuse(): boolean {
+    return this.#accounts.mayExceed || (this.#refused.size > 0 && this.bytes > 0)
+  }
+
+  /**
+   * Counts a response; a second call for the same response changes nothing.
+   * @returns why the response must not be sent; undefined if it may be
+   */
+  begin(request: FastifyRequest, response: ServerResponse, bytes: number): Refused {
+    const { socket } = request.raw
+    if (!(socket instanceof Socket) || socket.destroyed) return undefined
+    const connection = this.#connectionOf(socket)
+    if (connection.response === response) return undefined
+    const account = accountOf(request)
+    if (account !== connection.account) this.#pass(connection, account, userOf(request) === undefined)
+    connection.response = response
+    connection.end = Math.max(connection.end, socket.bytesWritten) + bytes
+    this.#count(connection, connection.counted + bytes)
+    if (!this.mayRefuse || bytes === 0 || response.statusCode >= 400 || !isRefusable(request))
+      return undefined
+    return this.refusal(request, bytes).then(refusal => {
+      if (!refusal) return undefined
+      connection.end -= bytes
+      this.#count(connection, Math.max(0, connection.counted - bytes))
+      return refusal
+    })
+  }
+
+  /** @param own bytes of the response that is to be sent, which count already; 0 before its size is known */
+  async refusal(request: FastifyRequest, own = 0): Promise<Refusal | undefined> {
+    if (!this.#exceeded(request, own)) return undefined
+    if (performance.now() - this.#measuredAt > FRESH_MS) await this.#measure()
+    const exceeded = this.#exceeded(request, own)
+    if (exceeded && own > 0) this.#refused.set(accountOf(request), own)
+    if (exceeded === 'account')
+      return new Refusal('too-many-requests', {
+        detail: 'the caller has not received earlier responses',
+        headers: { 'retry-after': RETRY_AFTER },
+      })
+    return exceeded && new Refusal('response-memory-full')
+  }
+
+  #exceeded(request: FastifyRequest, own: number): 'account' | 'process' | undefined {
+    const account = accountOf(request)
+    const expected = own > 0 ? 0 : (this.#refused.get(account) ?? 0)
+    // A response that is larger than a limit is sent to a caller that has received all others.
+    if (this.#accounts.of(account) > own && this.#accounts.exceedsShare(account, expected)) return 'account'
+    if (this.bytes > own && this.#accounts.exceedsLimit(expected)) return 'process'
+    if (this.#anonymous <= own || userOf(request) !== undefined) return undefined
+    return this.#anonymous + expected > this.#accounts.limit * ANONYMOUS_SHARE ? 'process' : undefined
+  }
+
+  /**
+   * Measures, and resets the connections whose clients have received less than 1 KiB/s over 30 s in which bytes waited.
+   * @param now in milliseconds, as `performance.now` returns
+   */
+  async closeSlow(now: number): Promise<void> {
+    await this.#measure()
+    if (!this.#closesSlow) return
+    for (const connection of this.#connections) {
+      const { socket, slow } = watchProgress(connection, now)
+      if (slow && now - slow.since >= SLOW_MS) socket?.resetAndDestroy()
+    }
+  }
+
+  #connectionOf(socket: Counted): Connection {
+    const counted = socket[CONNECTION] ?? newConnection(socket)
+    socket[CONNECTION] = counted
+    this.#connections.add(counted)
+    this.#checks ??= setInterval(() => this.closeSlow(performance.now()), CHECK_MS).unref()
+    return counted
+  }
+
+  #count(connection: Connection, bytes: number): void {
+    const added = bytes - connection.counted
+    connection.counted = bytes
+    if (connection.isAnonymous) this.#anonymous += added
+    this.#accounts.add(connection.account, added)
+  }
+
+  /** Other callers may use a connection after one another, e.g. one of a proxy. */
+  #pass(connection: Connection, account: string, isAnonymous: boolean): void {
+    const { counted } = connection
+    this.#count(connection, 0)
+    Object.assign(connection, { account, isAnonymous })
+    this.#count(connection, counted)
+  }
+
+  /** Simultaneous calls share one measurement. */
+  #measure(): Promise<void> {
+    this.#measuring ??= this.#measureAll().finally(() => {
+      this.#measuring = undefined
+    })
+    return this.#measuring
+  }
+
+  async #measureAll(): Promise<void> {
+    this.#measuredAt = performance.now()
+    const measured = [...this.#connections]
+    // Before the kernel is asked: what it takes meanwhile must not count as received.
+    for (const connection of measured) connection.sent = sentOn(connection)
+    const waiting = await unacknowledged()
+    for (const connection of measured) {
+      const { socket, response, name, sent } = connection
+      const queued = waiting.get(name) ?? 0
+      connection.received = Math.max(connection.received, sent - queued)
+      if (!response || response.writableFinished || response.destroyed) connection.response = undefined
+      const end = connection.response ? connection.end : 0
+      this.#count(connection, socket ? Math.max(end, socket.bytesWritten) - connection.received : queued)
+      if (connection.counted === 0 && !connection.response) this.#connections.delete(connection)
+    }
+    if (this.#connections.size > 0) return
+    clearInterval(this.#checks)
+    this.#checks = undefined
+  }
+}
+
+function newConnection(socket: Counted): Connection {
+  const connection: Connection = {
+    name: nameOf(socket),
+    socket,
+    account: '',
+    isAnonymous: false,
+    response: undefined,
+    end: 0,
+    sent: 0,
+    received: 0,
+    counted: 0,
+    slow: undefined,
+  }
+  socket.once('close', () => {
+    connection.socket = undefined
+    connection.response = undefined
+  })
+  return connection
+}
+
+function sentOn({ socket, sent }: Connection): number {
+  const handle = socket?._handle
+  return handle ? handle.bytesWritten - handle.writeQueueSize : sent
+}
+
+function watchProgress(connection: Connection, now: number): Connection {
+  const { socket, slow, received } = connection
+  const written = socket?.bytesWritten ?? 0
+  if (received >= written) connection.slow = undefined
+  else if (!slow || received >= slow.written || received - slow.received >= LEAST_BYTES)
+    connection.slow = { since: now, received, written }
+  return connection
+}
+
+/** A socket of /proc/net/tcp that has unacknowledged bytes: local port, remote address and port, and the bytes. */
+const WAITING = /: \w+:(\w{4}) (?:0{16}FFFF0000)?(\w+:\w{4}) \w\w (?!0{8})(\w{8}):/g
+
+/** Bytes that the kernel has of each connection: not sent, or not acknowledged by the client. Empty if it does not tell. */
+async function unacknowledged(): Promise<ReadonlyMap<string, number>> {
+  const tables = await Promise.all(
+    ['/proc/net/tcp', '/proc/net/tcp6'].map(path => readFile(path, 'latin1').catch(() => '')),
+  )
+  const found = tables.flatMap(table => [...table.matchAll(WAITING)])
+  return new Map(
+    found.map(([, port, remote, bytes = '']) => [`${port} ${remote}`, Number.parseInt(bytes, 16)]),
+  )
+}
+
+/** The name of a connection in the tables of the kernel, which have each word of an address in the order of the machine. */
+function nameOf({ localPort = 0, remotePort = 0, remoteAddress = '' }: Socket): string {
+  const hex = (port: number) => port.toString(16).padStart(4, '0').toUpperCase()
+  const address = Buffer.from(bytesOf(remoteAddress)).swap32().toString('hex').toUpperCase()
+  return `${hex(localPort)} ${address}:${hex(remotePort)}`
+}
+
+function bytesOf(address: string): number[] {
+  const ipv4 = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address)
+  if (ipv4 || !isIPv6(address)) return ipv4?.slice(1).map(Number) ?? []
+  const [head = [], tail = []] = address
+    .replace(/%.*/, '')
+    .split('::')
+    .map(part => part.split(':').filter(Boolean))
+  const groups = [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail]
+  return groups.map(group => Number.parseInt(group, 16)).flatMap(group => [group >> 8, group & 255])
+}
+
+/** Headers that describe the response that a refusal replaces. */
+const DESCRIBING = ['etag', 'last-modified', 'cache-control', 'content-disposition', 'content-encoding']
+
+/** Refuses reads of callers at a limit before their handlers run, or when the size of the response is known. */
+export function countResponses(app: FastifyInstance, memory: ResponseMemory): void {
+  app.decorateRequest(MEMORY, { getter: () => memory })
+  app.addHook('preHandler', (request, _reply, done) => {
+    if (!memory.mayRefuse || !isRefusable(request)) return done()
+    memory.refusal(request).then(done)
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const refused = memory.begin(request, reply.raw, sizeOf(request, reply, payload))
+    if (!refused) return done(null, payload)
+    refused.then(refusal => {
+      if (!refusal) return done(null, payload)
+      if (payload instanceof Readable) payload.destroy()
+      for (const name of DESCRIBING) reply.removeHeader(name)
+      done(refusal)
+    })
+  })
+}
+
+/** Counts a response before its body is loaded. @throws Refusal too-many-requests, response-memory-full */
+export async function countResponse(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bytes: number,
+): Promise<void> {
+  const { [MEMORY]: memory } = request as FastifyRequest & { [MEMORY]?: ResponseMemory }
+  const refusal = await memory?.begin(request, reply.raw, bytes)
+  if (refusal) throw refusal
+}
+
+/** Changes are never refused: they would have been made. */
+const isRefusable = ({ method, routeOptions: { config } }: FastifyRequest) =>
+  (method === 'GET' || method === 'HEAD') && !config?.probe && !config?.vouched
+
+/** Bytes of a body; 0 for a stream of unknown length, which is measured only. */
+function sizeOf({ method }: FastifyRequest, reply: FastifyReply, payload: unknown): number {
+  if (method === 'HEAD' || payload === null || payload === undefined) return 0
+  if (typeof payload === 'string') return Buffer.byteLength(payload)
+  if (payload instanceof Uint8Array) return payload.byteLength
+  return Number(reply.getHeader('content-length') ?? 0)
+}
