@@ -1,5 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import { aggregate, type EventStore, type Position, streamName } from '@gantry/event-sourcing'
+import { LRUCache } from 'lru-cache'
 import type { Cidr } from '../http/address.ts'
 import { Repository, type RepositoryOptions } from '../repository.ts'
 import { type WebhookCommand, webhookDecider } from './webhook.decide.ts'
@@ -9,7 +10,8 @@ import type { WebhookEvent, WebhookState } from './webhook.ts'
 /** The webhooks with their documents. */
 export class Webhooks extends Repository<WebhookState, WebhookCommand, WebhookEvent, WebhookDocument> {
   readonly #eventStore: EventStore
-  readonly #beginnings = new Map<string, Position>()
+  /** The position of the creation by webhook. */
+  readonly #beginnings = new LRUCache<string, Position>({ max: 10_000 })
   /** The last command of `counted` by owner. */
   readonly #counted = new Map<string, Promise<unknown>>()
 
