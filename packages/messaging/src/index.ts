@@ -10,4 +10,4 @@ export {
   type Subjects,
   subjectMatches,
 } from './bus.ts'
-export { firstAfter, sequenceBefore } from './place.ts'
+export { firstAfter, placeBefore } from './place.ts'

@@ -13,27 +13,34 @@ export async function firstAfter(
   after: number,
 ): Promise<StoredMessage | undefined> {
   const enough = new AbortController()
-  try {
-    for await (const message of bus.read({ ...searched, after, live: false, signal: enough.signal }))
-      return message
-    return undefined
-  } finally {
-    enough.abort()
-  }
+  const options = { ...searched, after, live: false, signal: enough.signal }
+  const messages = bus.read(options)[Symbol.asyncIterator]()
+  const { value } = await messages.next()
+  enough.abort()
+  // A failure to end the read does not concern the message.
+  await messages.return?.().catch(() => {})
+  return value
 }
 
 /**
- * Finds a sequence (exclusive) after which all messages lie that were stored at a time (ISO 8601) or later. The result
- * may be lower than necessary, but not below the last message that was removed because of its age.
+ * Finds, by bisection, a place after which all messages lie that were stored at a time (ISO 8601) or later. It may be earlier
+ * than necessary, but not before the last message that was removed because of its age.
+ * @returns its sequence, and the message there, unless that was removed
  */
-export async function sequenceBefore(bus: Bus, searched: Searched, time: string): Promise<number> {
+export async function placeBefore(
+  bus: Bus,
+  searched: Searched,
+  time: string,
+): Promise<{ sequence: number; message?: StoredMessage }> {
   const storedFrom = new Date(Date.parse(time) - AHEAD_MS).toISOString()
-  let low = await bus.removedThrough(searched.subjects)
+  let low: { sequence: number; message?: StoredMessage } = {
+    sequence: await bus.removedThrough(searched.subjects),
+  }
   let high = await bus.head()
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
+  while (low.sequence < high) {
+    const middle = Math.floor((low.sequence + high) / 2)
     const next = await firstAfter(bus, searched, middle)
-    if (next && next.storedAt < storedFrom) low = next.sequence
+    if (next && next.storedAt < storedFrom) low = { sequence: next.sequence, message: next }
     else high = middle
   }
   return low

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
-import {
-  type Bus,
-  firstAfter,
-  type MissedMessages,
-  type StoredMessage,
-  sequenceBefore,
-} from '@gantry/messaging'
+import { type Bus, firstAfter, type MissedMessages, placeBefore, type StoredMessage } from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/stores'
 import { streamName } from '../log/event.ts'
@@ -148,7 +142,8 @@ async function placeOf(
   }
   if (through <= (await bus.head()) && !(last && (await isLost(last)))) return saved
   log.warn({ consumer: reader, ...last }, 'the bus has lost messages, handles later ones again')
-  return { through: last ? await sequenceBefore(bus, { subjects, reader }, last.storedAt) : removed }
+  if (!last) return { through: removed }
+  return { through: (await placeBefore(bus, { subjects, reader }, last.storedAt)).sequence }
 }
 
 const streamOf = (consumer: string) => streamName('reactor', consumer)

@@ -1,6 +1,6 @@
 import { EVENT_SERVICES, Refusal, requests, subjects } from '@gantry/contracts'
 import { LOG_IDENTITY, LOG_POSITION } from '@gantry/event-sourcing'
-import type { Bus, StoredMessage } from '@gantry/messaging'
+import { type Bus, firstAfter, placeBefore, type StoredMessage } from '@gantry/messaging'
 import type { Peers } from '@gantry/service-runtime'
 import {
   type FeedPlace,
@@ -13,9 +13,7 @@ import {
   unknownMessage,
 } from './feed-position.ts'
 
-/** Maximum time by which the clocks of publishers may be ahead of the clock of the bus. */
-const AHEAD_MS = 300_000
-const EVENTS = [subjects.allEvents]
+const EVENTS = { subjects: [subjects.allEvents] }
 
 /** What a reader's position is compared with: the bus, and the log, whose head identity tells. */
 export interface FeedSources {
@@ -35,12 +33,13 @@ export interface FeedStart {
   resumes: boolean
 }
 
-/** The place with the oldest event, or before the events of a time. */
+/** The place with the oldest event, or before the events of a time: the bus stores an event when it happens or later. */
 export async function firstPosition(bus: Bus, from: Date | undefined): Promise<FeedStart> {
-  const removed = await bus.removedThrough(EVENTS)
-  const oldest = unknownMessage(removed)
-  const place = from ? await placeBefore(bus, from, oldest) : oldest
-  return { after: place.sequence, position: await positionAt(bus, place), resumes: false }
+  const { sequence, message } = from
+    ? await placeBefore(bus, EVENTS, from.toISOString())
+    : { sequence: await bus.removedThrough(EVENTS.subjects), message: undefined }
+  const place = message ? placeOf(message) : unknownMessage(sequence)
+  return { after: sequence, position: await positionAt(bus, place), resumes: false }
 }
 
 /**
@@ -52,10 +51,10 @@ export async function resumedPosition(feed: FeedSources, text: string): Promise<
   const { bus } = feed
   const position = parsePosition(text)
   const { sequence, id, storedAt, passed } = position
-  const removed = await bus.removedThrough(EVENTS)
+  const removed = await bus.removedThrough(EVENTS.subjects)
   const at = (after: number, found = position) => ({ after, position: found, resumes: true })
   if (sequence === 0 && removed === 0) return at(0)
-  const message = id === '' ? undefined : await messageAfter(bus, EVENTS, sequence - 1)
+  const message = id === '' ? undefined : await firstAfter(bus, EVENTS, sequence - 1)
   const isThere = message?.sequence === sequence && message.id === id
   // A bus that was built again may have the same message at this sequence, after other messages than before.
   if (isThere && Date.parse(message.storedAt) === storedAt) return at(sequence)
@@ -111,43 +110,11 @@ export async function positionAt(bus: Bus, place: FeedPlace): Promise<FeedPositi
     EVENT_SERVICES.map(async (service): Promise<[string, Passed]> => {
       const last = await bus.last(ofService(service))
       if (!last || last.sequence <= sequence) return [service, passedOf(last, 1)]
-      const next = await messageAfter(bus, ofService(service), sequence)
+      const next = await firstAfter(bus, { subjects: ofService(service) }, sequence)
       return [service, passedOf(next, 0)]
     }),
   )
   return { ...place, log, passed: new Map(found.filter(([, { position }]) => position !== '')), awaited: [] }
-}
-
-async function messageAfter(
-  bus: Bus,
-  wanted: readonly string[],
-  after: number,
-): Promise<StoredMessage | undefined> {
-  const enough = new AbortController()
-  const options = { subjects: wanted, after, live: false, signal: enough.signal }
-  const messages = bus.read(options)[Symbol.asyncIterator]()
-  const { value } = await messages.next()
-  enough.abort()
-  // A failure to end the read does not concern the message.
-  await messages.return?.().catch(() => {})
-  return value
-}
-
-/**
- * Finds, by bisection, a message before all events of a time and later. The bus stores an event when it happens or later,
- * so that the time of storage decides, with a margin for clocks.
- */
-async function placeBefore(bus: Bus, from: Date, oldest: FeedPlace): Promise<FeedPlace> {
-  const storedFrom = new Date(from.getTime() - AHEAD_MS).toISOString()
-  let low = oldest
-  let high = await bus.head()
-  while (low.sequence < high) {
-    const middle = Math.floor((low.sequence + high) / 2)
-    const next = await messageAfter(bus, EVENTS, middle)
-    if (next && next.storedAt < storedFrom) low = placeOf(next)
-    else high = middle
-  }
-  return low
 }
 
 /** @throws Refusal log-replaced for a position of another log, position-ahead for one that this log has not reached */
@@ -170,7 +137,7 @@ async function requireInLog(
 async function reachesBack(bus: Bus, { passed }: FeedPosition, removed: number): Promise<boolean> {
   const firsts = await Promise.all(
     [...passed].map(async ([service, { position }]) => {
-      const first = await messageAfter(bus, ofService(service), removed)
+      const first = await firstAfter(bus, { subjects: ofService(service) }, removed)
       return first === undefined || logPosition(first) <= position
     }),
   )

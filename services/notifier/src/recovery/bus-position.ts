@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { type Bus, firstAfter, type StoredMessage, sequenceBefore } from '@gantry/messaging'
+import { type Bus, firstAfter, placeBefore, type StoredMessage } from '@gantry/messaging'
 import type { End, Running } from './recovery.ts'
 
 const EVENTS = { subjects: [subjects.allEvents] }
@@ -8,9 +8,9 @@ const EVENTS = { subjects: [subjects.allEvents] }
 export const endOf = ({ id, storedAt }: StoredMessage): End => ({ id, storedAt })
 
 /** The sequence (exclusive) after which the events with a `time` of at least the given one (ISO 8601) lie, or a lower one. */
-export const sequenceBeforeEvents = (bus: Bus, time: string): Promise<number> =>
+export const sequenceBeforeEvents = async (bus: Bus, time: string): Promise<number> =>
   // The bus stores an event when it happens or later.
-  sequenceBefore(bus, EVENTS, time)
+  (await placeBefore(bus, EVENTS, time)).sequence
 
 /** A place on a bus that was lost and that relays have filled again. */
 export interface Moved {
