@@ -1,4 +1,6 @@
+import type { StreamedEvent } from '@gantry/contracts'
 import { parsedText } from '@gantry/event-sourcing'
+import type { z } from 'zod'
 import { instant, parsed, WrongUsage } from '../command.ts'
 import type { Query, Remote } from '../remote/remote.ts'
 import { resumedLines } from '../remote/resumed-lines.ts'
@@ -30,17 +32,8 @@ export interface Selection {
   from: string | undefined
 }
 
-/** An event of the feed, as far as the commands use it. */
-export interface FeedEvent {
-  position: string
-  id: string
-  type: string
-  source: string
-  subject: string
-  time: string
-  data: Readonly<Record<string, unknown>>
-  actor?: { id: string | null; name?: string | null } | undefined
-}
+/** An event of the feed. */
+export type FeedEvent = z.infer<typeof StreamedEvent>
 
 interface OptionsOfCommand {
   /** Options beside those that choose events. */
