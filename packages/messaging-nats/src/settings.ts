@@ -48,10 +48,7 @@ export interface StreamOptions {
 
 /** The URL is invalid, or the server cannot be used. The message names the setting. */
 export class NatsRefused extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'NatsRefused'
-  }
+  override readonly name = 'NatsRefused'
 }
 
 interface Servers {

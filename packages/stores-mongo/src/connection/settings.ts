@@ -14,10 +14,7 @@ export interface MongoOptions {
 
 /** A setting is invalid. The message names it. */
 export class MongoRefused extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'MongoRefused'
-  }
+  override readonly name = 'MongoRefused'
 }
 
 const SCHEME = /^mongodb(\+srv)?:\/\//
