@@ -9,24 +9,18 @@ import { install } from './install.mjs'
 import { runtime, UserError } from './runtime.mjs'
 import { countTests, describeCount, forgetResults } from './tally.mjs'
 
+const OPERATIONS = 'services/operations/src/main.ts'
+/** Commands of operators, which have the names of their scripts. */
+const COMMANDS =
+  `--help rebuild backup restore restore-check reset quarantine copy-images rotate-keys reseal events
+  audit`.split(/\s+/)
 /** The programs of scripts. `{name}` is the first argument of the script. @type {Record<string, string[]>} */
 const PROGRAMS = {
-  // `gantry` without a script, and its help.
-  '': ['services/operations/src/main.ts'],
-  '--help': ['services/operations/src/main.ts', '--help'],
+  // `gantry` without a script.
+  '': [OPERATIONS],
+  ...Object.fromEntries(COMMANDS.map(name => [name, [OPERATIONS, name]])),
   start: ['services/standalone/src/main.ts', '--build-console'],
   console: ['services/console/src/main.ts'],
-  rebuild: ['services/operations/src/main.ts', 'rebuild'],
-  backup: ['services/operations/src/main.ts', 'backup'],
-  restore: ['services/operations/src/main.ts', 'restore'],
-  'restore-check': ['services/operations/src/main.ts', 'restore-check'],
-  reset: ['services/operations/src/main.ts', 'reset'],
-  quarantine: ['services/operations/src/main.ts', 'quarantine'],
-  'copy-images': ['services/operations/src/main.ts', 'copy-images'],
-  'rotate-keys': ['services/operations/src/main.ts', 'rotate-keys'],
-  reseal: ['services/operations/src/main.ts', 'reseal'],
-  events: ['services/operations/src/main.ts', 'events'],
-  audit: ['services/operations/src/main.ts', 'audit'],
   demo: ['test/demo/src/main.ts'],
   receiver: ['test/demo/src/receiver.ts'],
   bench: ['test/bench/src/main.ts'],
