@@ -21,7 +21,6 @@ import {
 import {
   type Collection,
   type CollectionDefinition,
-  type Filter,
   type ReadModelStore,
   type ReadModels,
   ReadModelsUnavailable,
@@ -247,41 +246,6 @@ describe('a rebuild', () => {
     await eventually(async () => expect((await states())[0]?.lastRebuild).not.toBeNull())
     await states()
     expect(opened.size).toBe(2)
-  })
-
-  test('loads the lists and the searches that its process has asked for, again after the store was away', async () => {
-    const counted: Filter[] = []
-    let isAway = false
-    let refused = 0
-    const store: ReadModelStore = {
-      ...stores.store,
-      // biome-ignore lint/suspicious/noExplicitAny: same signature as the port
-      collection(definition: CollectionDefinition<any>): Collection<any> {
-        const opened = stores.store.collection(definition)
-        const { name, generation = 0 } = definition
-        const count = (filter: Filter) => {
-          if (name !== counters.name || generation === 0) return opened.count(filter)
-          if (isAway) {
-            isAway = false
-            refused++
-            return Promise.reject(new ReadModelsUnavailable('away'))
-          }
-          counted.push(filter)
-          return opened.count(filter)
-        }
-        return { ...opened, count }
-      },
-    }
-    const readModels = withGenerations(store, AT_ONCE)
-    await ready(projector(readModels))
-    await rebuilt()
-    expect(counted).toEqual([])
-    await readModels.collection(counters).find({ text: ['some'], limit: 1 })
-    await readModels.collection(counters).list({ limit: 1 })
-    isAway = true
-    await rebuilt()
-    expect(refused).toBe(1)
-    expect(counted).toEqual([{ text: ['some'] }])
   })
 
   test('that is killed at any call is completed by the next projector', async () => {

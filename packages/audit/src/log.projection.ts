@@ -58,7 +58,6 @@ export const auditLog = defineCollection<AuditDocument>({
     what: 'strings',
   },
   text: ['who', 'action', 'resourceType', 'resourceId'],
-  listedBy: 'when',
 })
 
 /** The ends of the chains at the end of a UTC day of recording that has events. */

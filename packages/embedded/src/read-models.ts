@@ -19,11 +19,6 @@ export interface ReadModelsOptions {
   /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
   /**
-   * Collections with fewer documents are queried through an index in memory, larger ones through an index in the file. The
-   * index in memory takes about 150 MB for 100,000 APIs. Default: 200,000; for collections without text search 500,000.
-   */
-  inMemoryBelow?: number
-  /**
    * How long a query waits for an index that is being built, in milliseconds, before it fails as unavailable. Default:
    * 5,000.
    */
@@ -40,9 +35,7 @@ const INDEX_WAIT_MS = 5_000
  * survives the death of the process. A power loss can take back the last writes, together with the checkpoint that covers
  * them.
  *
- * Filters, sorts and searches of a collection use an index in memory. It is loaded by the first query (about 0.6 s for
- * 100,000 APIs), and its texts by the first search (about 3 s), without blocking other work. Large collections, and those
- * that grow without bound, use an index in the file.
+ * Filters, sorts and searches of a collection use an index in the file, which each write updates in its transaction.
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteReadModels(options: ReadModelsOptions): ReadModels {
@@ -57,7 +50,6 @@ export function sqliteReadModelStore({
   now,
   exclusive = false,
   disk = watchDisk(),
-  inMemoryBelow,
   indexWaitMs = INDEX_WAIT_MS,
   log = message => void process.stderr.write(`gantry: ${message}\n`),
 }: ReadModelsOptions): ReadModelStore {
@@ -68,7 +60,7 @@ export function sqliteReadModelStore({
   const clock = now ? () => now().getTime() : hostTime
   const checkpoints = checkpointTable(db)
   const leases = leaseTable(db, clock)
-  const collections = new Collections(file, { inMemoryBelow, indexWaitMs, log, now: clock })
+  const collections = new Collections(file, { indexWaitMs, log, now: clock })
 
   return {
     collection: definition => collections.open(definition),

@@ -21,11 +21,6 @@ export interface CollectionDefinition<D extends Document> {
   /** Fields that `text` of a filter searches. */
   text?: ReadonlyArray<keyof D & string>
   /**
-   * The field that most queries sort by; set for a collection that grows with the age of an installation. Adapters keep no
-   * index of such a collection in memory.
-   */
-  listedBy?: string
-  /**
    * The fields with the beginning (inclusive) and the end (exclusive) of the time in which a document is valid. Set it if
    * most queries ask for one time, `from <= T < to`: adapters keep an index of both fields.
    */
@@ -71,7 +66,10 @@ export interface Sort {
 }
 
 export interface Query extends Filter {
-  /** Ties are broken by id, ascending. Strings sort by code unit, null before every value. */
+  /**
+   * Ties are broken by id, in the direction of the first field, ascending without one. Strings sort by code unit, null
+   * before every value.
+   */
   sort?: readonly Sort[]
   /** Number of documents to skip. */
   skip?: number

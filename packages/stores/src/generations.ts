@@ -1,4 +1,4 @@
-import type { Collection, CollectionDefinition, Document, Filter } from './collection.ts'
+import type { Collection, CollectionDefinition, Document } from './collection.ts'
 import type { CollectionGroup, Generations, Lease, ReadModelStore, ReadModels } from './read-models.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
@@ -94,8 +94,6 @@ class Group implements CollectionGroup {
   readonly #checkpoint: string
   /** One definition object per generation, because stores cache by it. */
   readonly #definitions = new WeakMap<Definition, Map<number, Definition>>()
-  /** By name and version of the collection. */
-  readonly #asked = new Map<string, Filter>()
   #known: { generations: Generations; at: number } | undefined
   #changing: Promise<unknown> = Promise.resolve()
 
@@ -139,16 +137,6 @@ class Group implements CollectionGroup {
     return of
   }
 
-  asked(definition: Definition): Filter | undefined {
-    return this.#asked.get(nameOf(definition))
-  }
-
-  noteAsked(definition: Definition, { text = [] }: Filter): void {
-    const searched = text.find(term => term !== '')
-    if (searched !== undefined) this.#asked.set(nameOf(definition), { text: [searched] })
-    else if (!this.asked(definition)) this.#asked.set(nameOf(definition), {})
-  }
-
   async discard(generation: number): Promise<void> {
     for (const definition of this.#options.definitions) {
       this.#definitions.get(definition)?.delete(generation)
@@ -176,10 +164,6 @@ function resolvingCollection<D extends Document>(
     const group = find(definition)
     return store.collection(group ? group.of(definition, (await group.current()).live) : definition)
   }
-  const listed = (filter: Filter) => {
-    find(definition)?.noteAsked(definition, filter)
-    return live()
-  }
   /** Changes every generation that is written. @returns the result in the live one */
   const everywhere = async <T>(change: (collection: Collection<D>) => Promise<T>): Promise<T> => {
     const group = find(definition)
@@ -194,10 +178,10 @@ function resolvingCollection<D extends Document>(
     latest: async id => (await live()).latest(id),
     getMany: async ids => (await live()).getMany(ids),
     existing: async ids => (await live()).existing(ids),
-    find: async query => (await listed(query)).find(query),
-    list: async query => (await listed(query)).list(query),
-    count: async filter => (await listed(filter)).count(filter),
-    facet: async (filter, field, limit) => (await listed(filter)).facet(filter, field, limit),
+    find: async query => (await live()).find(query),
+    list: async query => (await live()).list(query),
+    count: async filter => (await live()).count(filter),
+    facet: async (filter, field, limit) => (await live()).facet(filter, field, limit),
     async *ids() {
       yield* (await live()).ids()
     },

@@ -1,4 +1,4 @@
-import type { Collection, CollectionDefinition, Document, Filter, Write } from './collection.ts'
+import type { Collection, CollectionDefinition, Document, Write } from './collection.ts'
 
 /** The exclusive right of one holder, e.g. a process, to do something. It ends when it is released or expires. */
 export interface Lease {
@@ -64,11 +64,6 @@ export interface CollectionGroup {
   change(lease: Lease, next: (generations: Generations) => Generations): Promise<Generations>
   /** The definition of a collection in one generation; the same object for the same arguments. */
   of<D extends Document>(definition: CollectionDefinition<D>, generation: number): CollectionDefinition<D>
-  /**
-   * Returns a filter that loads the same indexes as the reads of the live generation by this process so far. It has a
-   * text if this process has searched the collection. Undefined if this process has read no list.
-   */
-  asked(definition: CollectionDefinition<Document>): Filter | undefined
   /** Deletes a generation with everything that it takes in the store. No process may use it. */
   discard(generation: number): Promise<void>
   /** Milliseconds. */

@@ -6,7 +6,6 @@ import {
   newest,
   Projector,
   reservations,
-  type Worker,
 } from '@gantry/event-sourcing'
 import {
   type Dependencies,
@@ -20,7 +19,6 @@ import {
   temporal,
   userNames,
 } from '@gantry/service-runtime'
-import type { ReadModels } from '@gantry/stores'
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apiHistory, projectApiHistory } from './api/api.history.ts'
 import {
@@ -109,7 +107,6 @@ export function catalogService(
     workers: [
       () =>
         startDeploymentTimeouts({ ...dependencies, ...process, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT }),
-      () => loadSearch(readModels),
       names.listen,
     ],
     responders: [
@@ -122,15 +119,6 @@ export function catalogService(
       })),
     ],
   })
-}
-
-/** Searches once, so that an adapter with a text index in memory loads it now instead of in the first request. */
-function loadSearch(readModels: ReadModels): Worker {
-  const searched = readModels
-    .collection(apis)
-    .count({ text: ['a'] })
-    .catch(() => 0)
-  return { stop: async () => void (await searched) }
 }
 
 /** APIs with unique names. @param snapshotEvery minimum number of events between two snapshots of a stream */

@@ -34,7 +34,6 @@ const service = catalogService(
 await service.start('projectors')
 while (service.waitingFor() !== undefined) await setTimeout(SAMPLE_MS)
 const collection = readModels.collection(apis)
-if (mode === 'with-lists') await collection.count({ where: { status: 'ACTIVE' } })
 if (mode !== 'build') {
   await setTimeout(2_000)
   const idle = mebibytes()

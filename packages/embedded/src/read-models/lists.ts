@@ -1,5 +1,16 @@
-import { setImmediate } from 'node:timers/promises'
-import { type Filter, type Query, ReadModelsUnavailable, type ValueCount } from '@gantry/stores'
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type CollectionDefinition,
+  type Document,
+  type Filter,
+  type Query,
+  ReadModelsUnavailable,
+  type ValueCount,
+} from '@gantry/stores'
+import type { DocumentTable } from './document-table.ts'
+import { ListIndex } from './list-index.ts'
+import { ListQueries, type Page } from './list-queries.ts'
 
 /** Access to the file that the documents are in. */
 export interface FileAccess {
@@ -9,45 +20,156 @@ export interface FileAccess {
   read<T>(job: () => T): T
   /** Runs a reading job on one state of the file. @throws ReadModelsUnavailable */
   snapshot<T>(job: () => T): T
+  /** Runs a job in a transaction that is rolled back, which works on a full disk. @throws ReadModelsUnavailable */
+  tentatively<T>(job: () => T): T
 }
 
-/** A page of a list: the sequence numbers of its documents, and the total if it was requested. */
-export interface Page {
-  seqs: number[]
-  total: number
-}
-
-/** Answers filters and sorts over one collection. Fields of the queries must exist; terms must not be empty. */
-export interface Lists {
-  /**
-   * @param options.take reads the documents of the page, in the state of the file that the page was found in
-   * @throws ReadModelsUnavailable when the index is not ready in time
-   */
-  find<T>(query: Query, options: { counting: boolean; take(page: Page): T }): Promise<T>
-  count(filter: Filter): Promise<number>
-  facet(filter: Filter, field: string, limit: number): Promise<ValueCount[]>
-}
-
-export interface Waiting {
+export interface ListsOptions extends FileAccess {
   /** How long a query waits for an index that is being built, in milliseconds. It then fails and can be tried again. */
   indexWaitMs: number
-  /** The reason for the wait, for the error message. */
-  making(): string
+  /** Receives the progress of an index that takes long to build, every few seconds. */
+  log(message: string): void
 }
 
+/** Changes applied between two checks of the elapsed time. */
+const FEW_CHANGES = 100
+/** Maximum time of one transaction while an index is built, in milliseconds. */
+const TURN_MS = 10
+const REPORT_MS = 5_000
+/** Number of changes that the index is updated by together, unless a query comes first. One at a time takes twice as long. */
+const CHANGES_AT_ONCE = 64
+
 /**
- * Repeats an attempt until it has a result, with a turn of the event loop in between.
- * @throws ReadModelsUnavailable after `indexWaitMs`
+ * The lists of a collection, from an index in the file. The index is updated by the first write after a query, by each
+ * CHANGES_AT_ONCE changes, and by a query, so that every query includes all changes. An index that is missing, because the
+ * declaration of the collection has changed, is built in small transactions.
+ *
+ * Fields of queries must exist, and terms must not be empty. Queries throw ReadModelsUnavailable when the index is not built
+ * in time.
  */
-export async function untilAnswered<T>(
-  { indexWaitMs, making }: Waiting,
-  attempt: () => { value: T } | undefined,
-): Promise<T> {
-  const startedAt = performance.now()
-  for (;;) {
-    const result = attempt()
-    if (result) return result.value
-    if (performance.now() - startedAt > indexWaitMs) throw new ReadModelsUnavailable(making())
-    await setImmediate()
+export class Lists {
+  readonly #name: string
+  readonly #documents: DocumentTable
+  readonly #options: ListsOptions
+  readonly #index: ListIndex
+  readonly #queries: ListQueries
+  #building: Promise<void> | undefined
+  #wasAsked = false
+
+  constructor(
+    db: DatabaseSync,
+    documents: DocumentTable,
+    definition: CollectionDefinition<Document>,
+    options: ListsOptions,
+  ) {
+    this.#name = definition.name
+    this.#documents = documents
+    this.#options = options
+    this.#index = options.read(() => new ListIndex(db, documents, definition))
+    this.#queries = new ListQueries(this.#index)
+    if (options.read(() => this.#index.behind()) > CHANGES_AT_ONCE) this.#buildAfterwards()
+  }
+
+  /** @param options.take reads the documents of the page, in the state of the file that the page was found in */
+  find<T>(query: Query, { counting, take }: { counting: boolean; take(page: Page): T }): Promise<T> {
+    return this.#answer(queries => {
+      const page = queries.find(query, counting)
+      return page && { value: take(page) }
+    })
+  }
+
+  count(filter: Filter): Promise<number> {
+    return this.#answer(queries => {
+      const value = queries.count(filter)
+      return value === undefined ? undefined : { value }
+    })
+  }
+
+  facet(filter: Filter, field: string, limit: number): Promise<ValueCount[]> {
+    return this.#answer(queries => {
+      const value = queries.facet(filter, field, limit)
+      return value && { value }
+    })
+  }
+
+  /** To be called at the end of each transaction that changes the collection. */
+  changed(): void {
+    if (!this.#wasAsked && this.#index.behind() < CHANGES_AT_ONCE) return
+    this.#wasAsked = false
+    if (!this.#index.applyAll()) this.#buildAfterwards()
+  }
+
+  /** Asks until there is an answer, with a turn of the event loop in between. */
+  async #answer<T>(question: (queries: ListQueries) => { value: T } | undefined): Promise<T> {
+    const { snapshot, tentatively, indexWaitMs } = this.#options
+    const startedAt = performance.now()
+    this.#wasAsked = true
+    let failed = false
+    for (;;) {
+      const answer = snapshot(() => {
+        if (this.#index.behind() === 0) return question(this.#queries)
+        this.#build().catch(() => {
+          failed = true
+        })
+        return undefined
+      })
+      if (answer) return answer.value
+      if (performance.now() - startedAt > indexWaitMs)
+        throw new ReadModelsUnavailable(snapshot(() => this.#progress()))
+      await nextTurn()
+      const tried = failed ? tentatively(() => this.#answerOnce(question)) : undefined
+      if (tried) return tried.value
+    }
+  }
+
+  /** Includes all changes on a full disk, too. The slots are void after the rollback, so nothing of them is kept. */
+  #answerOnce<T>(question: (queries: ListQueries) => { value: T } | undefined): { value: T } | undefined {
+    if (!this.#index.applyAll()) return undefined
+    const queries = new ListQueries(this.#index)
+    for (;;) {
+      const answer = question(queries)
+      if (answer) return answer
+    }
+  }
+
+  #build(): Promise<void> {
+    this.#building ??= this.#catchUp().finally(() => {
+      this.#building = undefined
+    })
+    return this.#building
+  }
+
+  async #catchUp(): Promise<void> {
+    const { write, snapshot, log } = this.#options
+    let reportedAt = performance.now()
+    let reported = false
+    while (!(await write(() => this.#applySome()))) {
+      if (performance.now() - reportedAt > REPORT_MS) {
+        reportedAt = performance.now()
+        reported = true
+        log(snapshot(() => this.#progress()))
+      }
+      await nextTurn()
+    }
+    if (reported) log(`the index of ${this.#name} is complete`)
+  }
+
+  /** @returns whether there is nothing left to apply */
+  #applySome(): boolean {
+    const startedAt = performance.now()
+    while (!this.#index.catchUp(FEW_CHANGES)) if (performance.now() - startedAt > TURN_MS) return false
+    return true
+  }
+
+  /** A failure is reported by the next query, which tries again. */
+  #buildAfterwards(): void {
+    setImmediate(() => this.#build().catch(() => {}))
+  }
+
+  #progress(): string {
+    const { cursor } = this.#index.position()
+    const last = this.#documents.last()
+    if (cursor === last) return `the documents of ${this.#name} are being counted`
+    return `the index of ${this.#name} is being built: ${cursor} of ${last} changes`
   }
 }

@@ -32,6 +32,9 @@ export function checkpointTable(db: DatabaseSync) {
  */
 export const PAUSED_MS = 60_000
 
+/** SQLite's cache of pages: the default of 2 MiB has room for a part of the indexes of one collection. */
+const CACHE_KIBIBYTES = 16_384
+
 interface ReadModelsFileOptions {
   path: string
   exclusive: boolean
@@ -58,6 +61,7 @@ export class ReadModelsFile implements FileAccess {
     })
     // Overwrites the content of removed and replaced documents in the file.
     this.db.exec('PRAGMA secure_delete = ON')
+    this.db.exec(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`)
     this.exclusive = exclusive
     this.#path = path
     this.#disk = disk
@@ -86,6 +90,16 @@ export class ReadModelsFile implements FileAccess {
       throw isSqliteError(error) ? new ReadModelsUnavailable(this.#disk.failed(this.#path, error)) : error
     }
   }
+
+  readonly tentatively = <T>(job: () => T): T =>
+    this.read(() => {
+      this.db.exec('BEGIN IMMEDIATE')
+      try {
+        return job()
+      } finally {
+        if (this.db.isTransaction) this.db.exec('ROLLBACK')
+      }
+    })
 
   readonly write = async <T>(job: () => T): Promise<T> => {
     if (this.#closed) throw new ReadModelsUnavailable('they are closed')

@@ -11,14 +11,14 @@ import {
 } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import type { DocumentTable, Row } from './document-table.ts'
-import type { FileAccess, Lists, Page } from './lists.ts'
+import type { Page } from './list-queries.ts'
+import type { FileAccess, Lists } from './lists.ts'
 
 /** The parts of a file that a collection uses. */
 export interface CollectionFile extends Pick<FileAccess, 'read' | 'write'> {
   table: DocumentTable
   /** Time in milliseconds since 1970, for the age of tombstones. */
   now(): number
-  /** The index that answers its queries now. */
   lists(): Lists
 }
 

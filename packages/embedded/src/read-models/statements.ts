@@ -39,6 +39,7 @@ const KEPT = 200
 
 type Values = SQLOutputValue[]
 interface ArrayStatement {
+  run(...params: StoredValue[]): { changes: number | bigint }
   get(...params: StoredValue[]): Values | undefined
   all(...params: StoredValue[]): Values[]
 }
@@ -55,51 +56,43 @@ export function asArrays(statement: StatementSync): ArrayStatement {
 /** Runs generated SQL and caches the prepared statements. */
 export class Statements {
   readonly #db: DatabaseSync
-  readonly #prepared = new LRUCache<string, StatementSync>({ max: KEPT })
-  /** Apart from the others: a statement that returns arrays returns them to all of its callers. */
-  readonly #arrays = new LRUCache<string, ArrayStatement>({ max: KEPT })
+  readonly #prepared = new LRUCache<string, ArrayStatement>({ max: KEPT })
 
   constructor(db: DatabaseSync) {
     this.#db = db
   }
 
-  run(sql: string, params: readonly StoredValue[] = []): void {
-    this.#prepare(sql).run(...params)
+  /** @returns the number of changed rows */
+  run(sql: string, params: readonly StoredValue[] = []): number {
+    return Number(this.#prepare(sql).run(...params).changes)
   }
 
-  get(sql: string, params: readonly StoredValue[] = []): Record<string, SQLOutputValue> | undefined {
+  /** The first row. */
+  row(sql: string, params: readonly StoredValue[] = []): Values | undefined {
     return this.#prepare(sql).get(...params)
   }
 
-  /** The first column of the only row; 0 without a row. */
-  number(sql: string, params: readonly StoredValue[] = []): number {
-    return Number(Object.values(this.get(sql, params) ?? {})[0] ?? 0)
-  }
-
-  /** The first column of all rows, which is `slot`. */
-  slots(sql: string, params: readonly StoredValue[] = []): number[] {
-    return this.rows(sql, params).map(([slot]) => slot as number)
-  }
-
   /** All rows, with the values of their columns in order. */
-  rows(sql: string, params: readonly StoredValue[] = []): SQLOutputValue[][] {
-    return cached(this.#arrays, sql, () => asArrays(this.#db.prepare(sql))).all(...params)
+  rows(sql: string, params: readonly StoredValue[] = []): Values[] {
+    return this.#prepare(sql).all(...params)
   }
 
-  #prepare(sql: string): StatementSync {
-    return cached(this.#prepared, sql, () => this.#db.prepare(sql))
+  /** The first column of the first row; undefined without a row. */
+  number(sql: string, params: readonly StoredValue[] = []): number | undefined {
+    return this.row(sql, params)?.[0] as number | undefined
   }
-}
 
-function cached<Statement extends object>(
-  cache: LRUCache<string, Statement>,
-  sql: string,
-  prepare: () => Statement,
-): Statement {
-  let statement = cache.get(sql)
-  if (!statement) {
-    statement = prepare()
-    cache.set(sql, statement)
+  /** The first column of all rows. */
+  numbers(sql: string, params: readonly StoredValue[] = []): number[] {
+    return this.rows(sql, params).map(([first]) => first as number)
   }
-  return statement
+
+  #prepare(sql: string): ArrayStatement {
+    let statement = this.#prepared.get(sql)
+    if (!statement) {
+      statement = asArrays(this.#db.prepare(sql))
+      this.#prepared.set(sql, statement)
+    }
+    return statement
+  }
 }

@@ -1,5 +1,5 @@
 import { sleep } from '@gantry/pacing'
-import { type Collection, type Generations, type Lease, ReadModelsUnavailable } from '@gantry/stores'
+import type { Generations, Lease } from '@gantry/stores'
 import { type RecordedEvent, START } from '../log/event.ts'
 import { projectLog } from '../projections/log-projection.ts'
 import { stateCheckpointOf } from '../projections/ordered-projection.ts'
@@ -81,10 +81,8 @@ export async function build(
 ): Promise<boolean> {
   const built = generationOf(models, generation)
   await sleep(models.group.settleMs, { signal })
-  const toTheHead = { lease, signal, again: true, untilCaughtUp: true, onWritten: progressOf(built, report) }
-  await projectLog(built, toTheHead)
-  await loadLists(built, signal)
-  await projectLog(built, toTheHead)
+  const onWritten = progressOf(built, report)
+  await projectLog(built, { lease, signal, again: true, untilCaughtUp: true, onWritten })
   return !signal.aborted
 }
 
@@ -147,35 +145,6 @@ export async function deleteFormer({ models, lease }: Rebuilding, signal: AbortS
     }))
   }
   while (!signal.aborted) await sleep(IDLE_MS, { signal })
-}
-
-/**
- * Loads what the store needs for the lists and searches that this process has asked for, so that the first ones after the
- * switch are not slower. Collections that grow with each change have an index in the file without being asked for.
- */
-async function loadLists(
-  { readModels, collections, group, log, name }: ModelGeneration,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const definition of collections) {
-    // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
-    const collection: Collection<any> = readModels.collection(definition)
-    const grows = definition.listedBy !== undefined || definition.validity !== undefined
-    const filter = group.asked(definition) ?? (grows ? {} : undefined)
-    while (filter && !signal.aborted) {
-      try {
-        await collection.count(filter)
-        break
-      } catch (error) {
-        if (!(error instanceof ReadModelsUnavailable)) throw error
-        log.info(
-          { projector: name, collection: definition.name },
-          'waits for the lists of the new read models',
-        )
-        await sleep(REPORT_MS, { signal })
-      }
-    }
-  }
 }
 
 /** Reports the progress of a build every second, and logs it from time to time. */

@@ -38,9 +38,9 @@ export function boundOf(sort: readonly Sort[], fields: Readonly<Record<string, F
   return { [pathOf(field)]: { $ne: {} } }
 }
 
-/** The MongoDB sort; ties are broken by id. If a field is given twice, the first direction counts. */
+/** The MongoDB sort. If a field is given twice, the first direction counts. */
 export function orderOf(sort: readonly Sort[]): Record<string, 1 | -1> {
   const order: Record<string, 1 | -1> = {}
   for (const { field, direction } of sort) order[pathOf(field)] ??= direction === 'desc' ? -1 : 1
-  return { ...order, _id: 1 }
+  return { ...order, _id: sort[0]?.direction === 'desc' ? -1 : 1 }
 }

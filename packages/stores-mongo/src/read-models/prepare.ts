@@ -38,18 +38,15 @@ async function dropVersionsBefore(db: Db, name: string, version: number): Promis
 
 /**
  * Every query has the condition `live`, which excludes tombstones. `live` is not the first field of the indexes of fields,
- * so that the server only considers indexes of fields that a query filters or sorts by. Scalar fields have an index per
- * direction because ties are sorted by ascending id in both. A page can then be read from the index in order, and a count
- * reads no documents. Documents of a time are counted in an index of the validity, which replaces those of the end: of
+ * so that the server only considers indexes of fields that a query filters or sorts by. A page can be read from the index in
+ * order, in both directions, and a count reads no documents. Documents of a time are counted in an index of the validity, which replaces those of the end: of
  * two indexes that begin with the same field the server would choose either.
  */
 function indexesOf({ fields, text = [], validity }: Definition): IndexDescription[] {
   const ofValidity = validity && { [`doc.${validity.to}`]: 1, [`doc.${validity.from}`]: 1, live: 1 }
-  const ofFields = Object.entries(fields).flatMap(([field, kind]) => {
-    if (field === validity?.to) return []
-    const directions = kind === 'strings' ? ([1] as const) : ([1, -1] as const)
-    return directions.map(direction => ({ key: { [`doc.${field}`]: direction, live: 1, _id: 1 } }) as const)
-  })
+  const ofFields = Object.keys(fields)
+    .filter(field => field !== validity?.to)
+    .map(field => ({ key: { [`doc.${field}`]: 1, live: 1, _id: 1 } }) as const)
   const ofTexts = [{ key: { parts: 1, live: 1 } }, { key: { searchableBy: 1, live: 1 } }] as const
   return [
     { key: { live: 1, _id: 1 } },

@@ -612,9 +612,10 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         for (const direction of ['asc', 'desc'] as const) {
           const sort: Sort[] = [{ field: 'pages', direction }]
           const withNull = ['b', 'c']
-          expect(await idsOf({ sort })).toEqual(direction === 'asc' ? [...withNull, 'a'] : ['a', ...withNull])
-          expect(await idsOf({ sort, where: { pages: null } })).toEqual(withNull)
-          expect(await idsOf({ sort, where: { pages: { not: 1 } } })).toEqual(withNull)
+          const inOrder = (ids: string[]) => (direction === 'asc' ? ids : ids.toReversed())
+          expect(await idsOf({ sort })).toEqual(inOrder([...withNull, 'a']))
+          expect(await idsOf({ sort, where: { pages: null } })).toEqual(inOrder(withNull))
+          expect(await idsOf({ sort, where: { pages: { not: 1 } } })).toEqual(inOrder(withNull))
           expect(await idsOf({ sort, where: { title: null } })).toHaveLength(3)
         }
       })
@@ -627,11 +628,11 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         )
         for (const field of ['title', 'pages', 'author.name']) {
           expect(await idsOf({ sort: [asc(field)] })).toEqual(['2', '3', '1'])
-          expect(await idsOf({ sort: [desc(field)] })).toEqual(['1', '2', '3'])
+          expect(await idsOf({ sort: [desc(field)] })).toEqual(['1', '3', '2'])
         }
       })
 
-      it('can use several fields, and breaks ties by ascending id in both directions', async () => {
+      it('can use several fields, and breaks ties by id in the direction of the first', async () => {
         await fill(
           { id: 'a', genre: 'play', pages: 1, title: 'x' },
           { id: 'b', genre: 'novel', pages: 2, title: 'x' },
@@ -640,7 +641,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         )
         const order = async (...sort: Sort[]) => (await idsOf({ sort })).join('')
         expect(await order(asc('genre'))).toBe('bdac')
-        expect(await order(desc('genre'))).toBe('acbd')
+        expect(await order(desc('genre'))).toBe('cadb')
         expect(await order(asc('genre'), desc('pages'))).toBe('bdca')
         expect(await order(desc('genre'), asc('pages'), asc('title'))).toBe('acdb')
       })
@@ -740,11 +741,9 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         await fill(...documents)
         for (const [of, filter, limit, holds] of filters)
           for (const direction of ['asc', 'desc'] as const) {
-            const sign = direction === 'asc' ? 1 : -1
-            const expected = documents
-              .filter(holds)
-              .toSorted((a, b) => (Number(a.pages) - Number(b.pages)) * sign)
-              .map(({ id }) => id)
+            const ascending = documents.filter(holds).toSorted((a, b) => Number(a.pages) - Number(b.pages))
+            const expected = ascending.map(({ id }) => id)
+            if (direction === 'desc') expected.reverse()
             const ids: string[] = []
             for (let skip = 0; ; skip += limit) {
               const sort: Sort[] = [{ field: 'pages', direction }]

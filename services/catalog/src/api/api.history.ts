@@ -19,7 +19,6 @@ export const apiHistory = defineCollection<ApiHistoryDocument>({
   name: 'catalog.history',
   version: 1,
   fields: { ...historyFields, inApi: 'string' },
-  listedBy: 'inResource',
 })
 
 /** Name of the history of a version. */

@@ -23,7 +23,6 @@ export const webhookHistory = defineCollection<HistoryDocument>({
   name: 'notifier.history',
   version: 1,
   fields: historyFields,
-  listedBy: 'inResource',
 })
 
 function projectWebhookHistory({ id, before, after, event, at }: DocumentChange): Write[] {
