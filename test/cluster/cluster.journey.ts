@@ -128,6 +128,25 @@ test('every replica shows a write immediately', async () => {
   }
 })
 
+test('the audit log has a refusal of the gateway and one of a service, with the address of their caller', async () => {
+  const scopes = ['USER_WRITE', 'ACCESS_TOKEN_MANAGE']
+  const made = await send('/accessTokens', { method: 'POST', body: JSON.stringify({ name: 'a', scopes }) })
+  const { token } = (await made.json()) as { token: string }
+  const refused = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'refused-1' }
+    const answer = await send(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect(answer.status, await answer.text()).toBe(403)
+  }
+  await refused('/events', {})
+  await refused('/accessTokens', { name: 'wider', scopes: ['API_READ'] })
+  const log = await (await send('/auditLog?action=OPERATION_REFUSED&sort=timestamp,asc')).json()
+  const { content } = log as { content: { resourceId: string; requestId: string; address: string }[] }
+  expect(content.map(({ resourceId, requestId, address }) => [resourceId, requestId, address])).toEqual([
+    ['publishEvent', 'refused-1', '127.0.0.1'],
+    ['createAccessToken', 'refused-1', '127.0.0.1'],
+  ])
+})
+
 describe('a service that is called without the gateway', () => {
   const principal: Principal = {
     userId: 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01',
@@ -168,7 +187,7 @@ describe('a service that is called without the gateway', () => {
 
   const question = () => ({
     id: requests.authenticate.id,
-    asked: { credential: authorization.replace('Bearer ', '') },
+    asked: { credential: authorization.replace('Bearer ', ''), address: '192.0.2.1' },
   })
 
   /** Sends an internal request of the gateway to identity, at one of its ports. */

@@ -29,7 +29,12 @@ const record = z.object({
   position: z.string(),
   recordedAt: z.string(),
   timestamp: z.string(),
-  actor: z.object({ id: z.string().nullable(), name: z.string(), tokenId: z.string().optional() }),
+  actor: z.object({
+    id: z.string().nullable(),
+    name: z.string(),
+    tokenId: z.string().optional(),
+    address: z.string().optional(),
+  }),
   action: z.string(),
   resourceType: z.string(),
   resourceId: z.string(),

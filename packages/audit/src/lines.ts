@@ -11,8 +11,8 @@ export interface StoredRecord {
   recordedAt: string
   /** Time of the change, ISO 8601 UTC, by the clock of the process that made it. */
   timestamp: string
-  /** `name` is the part of the service that acted; for a user it repeats the id. */
-  actor: { id: string | null; name: string; tokenId?: string }
+  /** `name` is the part of the service that acted; for a user it repeats the id. `address` is sealed with the user's key. */
+  actor: { id: string | null; name: string; tokenId?: string; address?: string }
   action: string
   resourceType: string
   resourceId: string

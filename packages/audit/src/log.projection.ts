@@ -155,7 +155,7 @@ function documentOf(
     position,
     recordedAt,
     timestamp,
-    actor: { id: actor.id, name: actor.name, ...(actor.tokenId !== undefined && { tokenId: actor.tokenId }) },
+    actor,
     action,
     resourceType,
     resourceId,

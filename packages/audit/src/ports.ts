@@ -38,6 +38,13 @@ export type PersonalFieldsOf = (change: {
   sealed: string | null
 }) => Promise<PersonalFields | undefined>
 
+/**
+ * Decrypts the network address of a user; null when the user is erased.
+ * @throws UserKeyMissing
+ * @throws UserKeysUnavailable
+ */
+export type AddressOf = (user: string, sealed: string) => Promise<string | null>
+
 /** The store of keys lacks a key that it once had, so it is another store or an old copy. */
 export class UserKeyMissing extends Error {
   constructor(user: string) {

@@ -1,7 +1,7 @@
 import type { AuditRecord, UserName } from '@gantry/contracts'
 import type { PersonalFields, StoredRecord } from './lines.ts'
 import type { AuditDocument } from './log.projection.ts'
-import { type NamesOf, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'
+import { type AddressOf, type NamesOf, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'
 
 type Names = ReadonlyMap<string, UserName>
 
@@ -23,18 +23,23 @@ export const usersOf = ({ who, resourceType, resourceId }: AuditDocument): strin
 export function auditRecords({
   namesOf,
   personalOf,
+  addressOf,
 }: {
   namesOf: NamesOf
   personalOf: PersonalFieldsOf
+  addressOf: AddressOf
 }): AuditRecords {
   const recordOf = async (doc: AuditDocument, names: Names): Promise<AuditRecord> => {
     const stored = JSON.parse(doc.record) as StoredRecord
     const { id, position, recordedAt, timestamp, actor, action, resourceType, resourceId, requestId } = stored
     const isNamed = resourceType === 'USER' && names.has(resourceId)
     const personal = isNamed ? await personalOf(doc).catch(unlessKeyMissing) : undefined
+    // That of a login is sealed with the key of the user who logs in.
+    const address = actor.address && addressOf(actor.id ?? resourceId, actor.address)
     return {
       id,
       timestamp,
+      address: (address && (await address.catch(unlessKeyMissing))) ?? null,
       user: {
         id: actor.id,
         username: actor.id === null ? actor.name : (names.get(actor.id)?.username ?? null),

@@ -81,12 +81,31 @@ const Resealed = z.object({
 })
 export type Resealed = z.infer<typeof Resealed>
 
+const RefusedOperation = z.object({
+  /** Unique for each refusal. */
+  id: z.uuid(),
+  user: z.uuid(),
+  tokenId: z.string().nullable(),
+  /** The sealed address of the principal. */
+  address: z.string().optional(),
+  /** Id of the operation. */
+  operation: z.string(),
+  path: z.string(),
+  requestId: z.string(),
+})
+
 /** The requests between services, and those of operators to services. */
 export const requests = {
-  /** The principal of a credential. Refused as unauthenticated when it has none. */
+  /** The principal of a credential, used from a network address. Refused as unauthenticated when it has none. */
   authenticate: to('identity', 'authenticate', {
-    asked: z.object({ credential: z.string() }),
+    asked: z.object({ credential: z.string(), address: z.string() }),
     answer: Principal,
+    timeoutMs: 4_000,
+  }),
+  /** An operation that was refused with 403, for the audit log. */
+  operationRefused: to('identity', 'operation-refused', {
+    asked: RefusedOperation,
+    answer: z.null(),
     timeoutMs: 4_000,
   }),
   /** Position of the last event in the log, and the identity of the log. */

@@ -21,8 +21,12 @@ interface Credential {
   /** The value of the header. */
   authorization: string
   token: string
-  /** SHA-256 of the token: the key in caches, which therefore contain no tokens. */
+  /** SHA-256 of the token: caches contain no tokens. */
   digest: string
+  /** Network address of the caller. */
+  address: string
+  /** Of both: the principal contains the address. */
+  key: string
 }
 
 /** RFC 6750 §2.1; the case of the scheme is ignored (RFC 9110 §11.1). */
@@ -35,9 +39,10 @@ const latest = new WeakMap<Socket, Credential>()
  * The credential in the Authorization header of a request.
  * @throws Refusal unauthenticated when the header is missing or malformed
  */
-function credentialOf({ headers: { authorization }, socket }: FastifyRequest): Credential {
+function credentialOf({ headers: { authorization }, socket, ip: address }: FastifyRequest): Credential {
   const before = latest.get(socket)
-  if (before !== undefined && before.authorization === authorization) return before
+  if (before !== undefined && before.authorization === authorization && before.address === address)
+    return before
   if (authorization === undefined) {
     throw new Refusal('unauthenticated', {
       detail:
@@ -48,14 +53,16 @@ function credentialOf({ headers: { authorization }, socket }: FastifyRequest): C
   if (token === undefined) {
     throw new Refusal('unauthenticated', { detail: 'The header Authorization must be Bearer and one token' })
   }
-  const credential = { authorization, token, digest: hash('sha256', token, 'base64') }
+  const digest = hash('sha256', token, 'base64')
+  const credential = { authorization, token, digest, address, key: `${digest} ${address}` }
   latest.set(socket, credential)
   return credential
 }
 
 /** How long a cached principal is used without asking identity: the limit of revocation when a broadcast is lost. */
 const CACHE_MS = 5_000
-const CACHE_SIZE = 10_000
+/** Two entries for each credential. */
+const CACHE_SIZE = 20_000
 const EXPORT_CHECKED_MS = 1_000
 
 /** The broadcast that a user, or one of their access tokens, has changed. */
@@ -88,12 +95,12 @@ export function principals({
   peers: Pick<Peers, 'ask'>
   now(): Date
 }): Principals {
-  /** By digest of the credential, as is `asking`. */
+  /** By key of the credential, as is `asking`; the latest one also by digest alone. */
   const known = new LRUCache<string, CachedPrincipal>({ max: CACHE_SIZE })
   const asking = new Map<string, Promise<Principal>>()
 
-  const lookUp = async (token: string) => {
-    const principal = await principalOf(peers, token)
+  const lookUp = async (credential: Credential) => {
+    const principal = await principalOf(peers, credential)
     if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
     return principal
   }
@@ -115,31 +122,33 @@ export function principals({
   }
 
   return {
-    cached({ digest }) {
-      const entry = known.get(digest)
+    cached({ key }) {
+      const entry = known.get(key)
       return entry !== undefined && now().getTime() < entry.until ? entry.principal : undefined
     },
     trusted({ digest }) {
       const entry = known.peek(digest)
       return entry !== undefined && now().getTime() < entry.principal.expiresAt
     },
-    async ask({ digest, token }) {
-      const joined = asking.get(digest)
+    async ask(credential) {
+      const { key, digest } = credential
+      const joined = asking.get(key)
       if (joined) return joined
       const askedAt = now().getTime()
-      const asked = lookUp(token)
-      asking.set(digest, asked)
+      const asked = lookUp(credential)
+      asking.set(key, asked)
       try {
         const principal = await asked
-        if (asking.get(digest) === asked) {
-          known.set(digest, { principal, until: Math.min(askedAt + CACHE_MS, principal.expiresAt) })
+        if (asking.get(key) === asked) {
+          const entry = { principal, until: Math.min(askedAt + CACHE_MS, principal.expiresAt) }
+          for (const each of [key, digest]) known.set(each, entry)
         }
         return principal
       } catch (error) {
-        if (isRefused(error)) known.delete(digest)
+        if (isRefused(error)) for (const each of [key, digest]) known.delete(each)
         throw error
       } finally {
-        if (asking.get(digest) === asked) asking.delete(digest)
+        if (asking.get(key) === asked) asking.delete(key)
       }
     },
     listen() {
@@ -161,9 +170,9 @@ const refused = (detail: string) =>
     headers: { 'www-authenticate': 'Bearer realm="gantry", error="invalid_token"' },
   })
 
-async function principalOf(peers: Pick<Peers, 'ask'>, credential: string): Promise<Principal> {
+async function principalOf(peers: Pick<Peers, 'ask'>, { token, address }: Credential): Promise<Principal> {
   try {
-    return await peers.ask(requests.authenticate, { credential })
+    return await peers.ask(requests.authenticate, { credential: token, address })
   } catch (error) {
     if (!(error instanceof Refusal) || PROBLEMS[error.code].status !== 401) throw error
     const { detail } = error.details

@@ -11,6 +11,7 @@ import { eventStream } from './feed/event-stream.ts'
 import { replaySlots } from './feed/replay-slots.ts'
 import type { RateCounts } from './rates/rate-counts.ts'
 import { type RateLimits, rateLimits } from './rates/rate-limits.ts'
+import { recordRefusals } from './refusals.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export interface GatewayDependencies {
@@ -70,6 +71,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         reply.headers(SECURITY_HEADERS)
         done()
       })
+      recordRefusals(app, peers)
       if (settings.CORS_ORIGINS.length > 0) {
         await app.register(cors, {
           origin: settings.CORS_ORIGINS,

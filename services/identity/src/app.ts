@@ -14,7 +14,7 @@ import { auditor } from './audit/auditor.ts'
 import { auditExports } from './audit/exports.ts'
 import { auditRoutes } from './audit/log/log.routes.ts'
 import { proofRoutes } from './audit/proofs/proofs.routes.ts'
-import { type Authenticate, authenticator } from './authentication/authenticate.ts'
+import { type Authenticate, authenticator, withAddress } from './authentication/authenticate.ts'
 import { loginTokens } from './authentication/login-token.ts'
 import { platformTokens } from './authentication/platform-token.ts'
 import { erasureRoutes, erasuresOf } from './erasure/erasures.ts'
@@ -23,7 +23,7 @@ import { loginRoutes } from './login/login.routes.ts'
 import { loginsAggregate } from './login/logins.ts'
 import { argon2idPasswords } from './password/password.ts'
 import { type IdentityDependencies, personalData } from './personal-data/personal-data.ts'
-import { personalFields } from './personal-data/sealed-change.ts'
+import { opening } from './personal-data/sealed-change.ts'
 import { propagatedChanges } from './propagated-changes.ts'
 import { readModelRoutes } from './readmodel/readmodel.routes.ts'
 import { resealing, retiring } from './reseal.ts'
@@ -100,10 +100,10 @@ export function identityService(
   const audit = auditor(instrumented(asStored), metadata)
   const rings = { 'signing keys of logins': keys, 'signing keys of audit proofs': audit.ring }
   const reseal = resealing({ rings, ciphers, userKeys: asStored.userKeys, encryptionKeys, metadata })
-  const retire = retiring(asStored)
   const rotations = { login: rotation, audit: audit.rotation }
-  const shown = { namesOf: namesFrom(views.users, user, log), personalOf: personalFields(ciphers) }
+  const shown = { namesOf: namesFrom(views.users, user, log), ...opening(ciphers) }
   const accesses = accessesOf(inClearText)
+  const answering = { authenticate: withAddress(authenticate, ciphers), accesses, retire: retiring(asStored) }
   const exported = { ...shown, pseudonyms: ciphers.pseudonyms, accesses, audit }
   const exports = auditExports(inClearText, settings, exported)
 
@@ -113,7 +113,7 @@ export function identityService(
     routes(app, admit) {
       const route = router(app, admit, inClearText, 'identity')
       const changing = { changeUser, ...views, passwords }
-      loginRoutes(route, { ...changing, user, accesses, logins, loginTokens: tokensOfLogins })
+      loginRoutes(route, { ...changing, user, accesses, ciphers, logins, loginTokens: tokensOfLogins })
       sessionRoutes(route, { user, token })
       tokenRoutes(route, { changeToken, ...views })
       userRoutes(route, { ...changing, lastLogin: async id => (await logins.load(id)).state, now })
@@ -127,7 +127,7 @@ export function identityService(
     },
     publication,
     workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
-    responders: respondersOf({ authenticate, user, ...shown, rotations, eventStore, reseal, retire }),
+    responders: respondersOf({ ...answering, user, ...shown, rotations, eventStore, reseal }),
     drain: uses.recorded,
   })
   return {

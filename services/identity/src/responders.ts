@@ -1,12 +1,14 @@
 import { type Reseal, type Resealed, type Rotation, requests } from '@gantry/contracts'
 import { type EventStore, logIdentity } from '@gantry/event-sourcing'
 import { type NamesOf, type Responder, responder } from '@gantry/service-runtime'
-import type { Authenticate } from './authentication/authenticate.ts'
+import type { Accesses } from './audit/access/accesses.ts'
+import type { withAddress } from './authentication/authenticate.ts'
 import type { KeyRotation } from './signingkey/rotation.ts'
 import type { UserAggregate } from './user/user.decide.ts'
 
 export interface ResponderOptions {
-  authenticate: Authenticate
+  authenticate: ReturnType<typeof withAddress>
+  accesses: Pick<Accesses, 'recordRefusal'>
   user: UserAggregate
   namesOf: NamesOf
   /** By the ring of a request. */
@@ -19,9 +21,13 @@ export interface ResponderOptions {
 
 /** Answers to the requests of other services and of operators. */
 export const respondersOf = (options: ResponderOptions): Responder[] => {
-  const { authenticate, user, namesOf, rotations, eventStore, reseal, retire } = options
+  const { authenticate, accesses, user, namesOf, rotations, eventStore, reseal, retire } = options
   return [
-    responder(requests.authenticate, ({ credential }) => authenticate(credential)),
+    responder(requests.authenticate, authenticate),
+    responder(requests.operationRefused, async refused => {
+      await accesses.recordRefusal(refused)
+      return null
+    }),
     responder(requests.userStanding, async ({ user: id }) => {
       const { state, revision } = await user.load(id)
       if (state.status !== 'Live') return { user: null, revision }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { OPERATIONS, type Operation, SCOPES } from '@gantry/contracts'
 import { beforeAll, expect, test } from 'vitest'
 import type { Answer } from '../src/answer.ts'
@@ -149,4 +150,5 @@ test.concurrent.for(changing)('the audit log records $id with its user', async o
   const record = await recordOf(requestId, { user: actor.id })
   expect(record.user).toEqual({ id: actor.id, username: actor.username })
   expect(record.action).toMatch(/^[A-Z_]+$/)
+  expect(isIP(record.address ?? '')).not.toBe(0)
 })

@@ -110,6 +110,11 @@ export const CHANGES = {
     snapshot: z.object({ user: z.uuid().nullable(), name: z.string().nullable(), reason: z.string() }),
     actions: ['LOGIN_REFUSED'],
   },
+  OPERATION: {
+    /** An operation that its caller may not carry out. Secrets in the path are cut off. */
+    snapshot: z.object({ operation: z.string(), path: z.string() }),
+    actions: ['OPERATION_REFUSED'],
+  },
   AUDIT_LOG: {
     /** An export of the records after a number, through another one, without the text of its filter. */
     snapshot: z.object({

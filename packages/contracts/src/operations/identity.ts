@@ -433,6 +433,9 @@ export const AuditRecord = z
       after: z.record(z.string(), z.unknown()).nullable(),
     }),
     requestId: z.string(),
+    address: z.string().nullable().meta({
+      description: 'Network address of the caller. Null when it is unknown, and when the user is erased',
+    }),
     number: z.int().meta({ description: 'Number of the record in the hash chain, from 1' }),
     position: z.string().meta({ description: 'Position in the event log' }),
     recordedAt: Timestamp.meta({ description: "Time of recording by the store's clock" }),

@@ -104,5 +104,7 @@ export const Principal = z.object({
   credentialId: z.string(),
   /** When the credential expires, in milliseconds since 1970. */
   expiresAt: z.number(),
+  /** The address of the caller, sealed with the user's key; for the audit log alone. */
+  address: z.string().optional(),
 })
 export type Principal = z.infer<typeof Principal>

@@ -13,6 +13,8 @@ export interface Actor {
   name: string
   /** Id of the access token, if the user used one. */
   tokenId?: string
+  /** The user's network address, sealed with their key. Published events have only `id` and `name`. */
+  address?: string
 }
 
 export interface EventMetadata {
@@ -122,7 +124,7 @@ const isActor = (actor: unknown) =>
   isObject(actor) &&
   (actor.id === null || typeof actor.id === 'string') &&
   typeof actor.name === 'string' &&
-  (actor.tokenId === undefined || typeof actor.tokenId === 'string')
+  [actor.tokenId, actor.address].every(part => part === undefined || typeof part === 'string')
 
 const isChange = (change: unknown): change is Change =>
   isObject(change) &&

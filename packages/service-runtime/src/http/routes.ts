@@ -18,6 +18,12 @@ import type { Admit } from '../service/service.ts'
 import { retainBody } from './body-memory.ts'
 import { ANONYMOUS, callerOf, contextOfRequest, inContextOfRequest, noteCaller } from './request-context.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: Operation
+  }
+}
+
 /**
  * Strong entity tag of a record (RFC 9110 §8.8.3): its revision, and a hash of `variant`, i.e. of the text that other
  * services contribute to the representation. So the tag changes with every byte of the representation.
@@ -69,6 +75,7 @@ export const routeOf = (
   method: operation.method,
   url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
   bodyLimit: bodyLimitOf(operation),
+  config: { operation },
   onRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) {
     const proceed = (principal: Principal) => {
       noteCaller(request, principal)
@@ -369,6 +376,7 @@ function metadataOf(
         ? { id: null, name: principal.username }
         : { id: principal.userId, name: principal.userId }),
       ...(principal.tokenId && { tokenId: principal.tokenId }),
+      ...(principal.address && { address: principal.address }),
     },
     requestId: request.id,
     ...(traceparent && { traceparent }),

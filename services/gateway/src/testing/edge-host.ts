@@ -1,11 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { listApis, login, logout, type Operation, type Principal, Refusal, requests } from '@gantry/contracts'
+import {
+  createUser,
+  listApis,
+  login,
+  logout,
+  type Operation,
+  type Principal,
+  Refusal,
+  requests,
+} from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
 import type { Bus } from '@gantry/messaging'
-import { httpServer, localPeers, type Peers } from '@gantry/service-runtime'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { callerOf, httpServer, localPeers, type Peers, routeOf } from '@gantry/service-runtime'
+import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { type Gateway, gateway } from '../app.ts'
@@ -42,7 +51,7 @@ export interface EdgeHost {
   peers: Peers
   gateway: Gateway
   identity: Identity
-  /** Calls an operation: GET /apis (API_READ), POST /logout (authenticated), POST /login (public). */
+  /** Calls an operation: GET /apis (API_READ), POST /users (USER_WRITE), POST /logout (authenticated), POST /login (public). */
   call(operation: Operation, headers?: Record<string, string>, address?: string): Promise<Called>
   close(): Promise<void>
 }
@@ -58,7 +67,7 @@ export interface EdgeOptions {
   basePath?: string
 }
 
-/** A gateway on an embedded bus, in front of three routes that respond with the name of the caller. */
+/** A gateway on an embedded bus, in front of four routes that respond with the name of the caller. */
 export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {}): Promise<EdgeHost> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-gateway-'))
   const bus = sqliteBus({ path: join(folder, 'messages.db') })
@@ -76,20 +85,14 @@ export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {
     notReadyReason: () => undefined,
     ...serverOptions(read),
   })
-  const callers = new WeakMap<FastifyRequest, Principal>()
   await app.register(
     async scope => {
       await edge.edge(scope)
-      for (const operation of [listApis, login, logout]) {
+      for (const operation of [listApis, createUser, login, logout])
         scope.route({
-          method: operation.method,
-          url: operation.path,
-          async onRequest(request, reply) {
-            callers.set(request, await edge.admit(request, reply, operation))
-          },
-          handler: async request => ({ caller: callers.get(request)?.username }),
+          ...routeOf(operation, edge.admit),
+          handler: async request => ({ caller: callerOf(request)?.username }),
         })
-      }
     },
     { prefix: basePath },
   )

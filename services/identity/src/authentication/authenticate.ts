@@ -2,6 +2,7 @@ import { normalUsername, type Principal, ROLE_SCOPES, type Role, type Scope } fr
 import type { Collection } from '@gantry/stores'
 import { decodeJwt } from 'jose'
 import { z } from 'zod'
+import { sealAddress, type UserCiphers } from '../personal-data/user-ciphers.ts'
 import { hashOf, isSecret, PREFIX } from '../token/secret.ts'
 import type { TokenDocument } from '../token/token.projection.ts'
 import { type LiveToken, type TokenAggregate, useIsDue } from '../token/token.ts'
@@ -82,6 +83,15 @@ export function authenticator(authentication: Authentication): Authenticate {
     return issuerOf(credential) === GANTRY ? byLoginToken(credential) : byPlatformToken(credential)
   }
 }
+
+/** Adds the network address of the caller, sealed with the key of the user. */
+export const withAddress =
+  (authenticate: Authenticate, ciphers: Pick<UserCiphers, 'seal'>) =>
+  async ({ credential, address }: { credential: string; address: string }): Promise<Principal> => {
+    const principal = await authenticate(credential)
+    const sealed = await sealAddress(ciphers, principal.userId, address)
+    return { ...principal, ...(sealed !== null && { address: sealed }) }
+  }
 
 /** The user of a credential, read from the log. @throws Refusal unauthenticated unless the user exists and is active */
 export async function activeUser(user: UserAggregate, id: string): Promise<LiveUser> {

@@ -5,6 +5,7 @@ import type { Collection } from '@gantry/stores'
 import type { Accesses } from '../audit/access/accesses.ts'
 import type { LoginTokens } from '../authentication/login-token.ts'
 import type { Passwords } from '../password/password.ts'
+import { sealAddress, type UserCiphers } from '../personal-data/user-ciphers.ts'
 import type { UserAggregate } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
 import type { ChangeUser } from '../user/user.routes.ts'
@@ -18,6 +19,7 @@ export interface LoginRoutes {
   passwords: Passwords
   loginTokens: LoginTokens
   accesses: Accesses
+  ciphers: Pick<UserCiphers, 'seal'>
 }
 
 /** An id that no user has, for logins with an unknown username. */
@@ -30,7 +32,7 @@ const MIN_REFUSAL_MS = 50
 
 export function loginRoutes(
   route: AddRoute,
-  { changeUser, user, users, logins, passwords, loginTokens, accesses }: LoginRoutes,
+  { changeUser, user, users, logins, passwords, loginTokens, accesses, ciphers }: LoginRoutes,
 ) {
   // All logins run the same steps, so that the duration tells neither unknown usernames nor locked users.
   route(login, async ({ body, metadata, request }) => {
@@ -47,10 +49,15 @@ export function loginRoutes(
     const pause = setTimeout(MIN_REFUSAL_MS)
     // The user is read again: the password may have changed during the check. The logins that are read are cached for the command.
     const [known] = await Promise.all([user.load(id), logins.load(id)])
-    const actor = correct ? { id, name: id } : metadata.actor
+    const address = known.state.status === 'Live' ? await sealAddress(ciphers, id, request.ip) : null
+    const actor = {
+      ...(correct ? { id, name: id } : metadata.actor),
+      ...(address !== null && { address }),
+    }
+    const own = { ...metadata, actor }
     const command: LogIn = {
       type: 'LogIn',
-      metadata: { ...metadata, actor },
+      metadata: own,
       user: known,
       username,
       checkedAgainst,
@@ -66,7 +73,7 @@ export function loginRoutes(
         const user = known.state.status === 'Live' ? id : null
         const name = user === null ? accesses.pseudonym(username) : null
         const data = { user, name, reason: reason.code }
-        await accesses.record({ type: 'LoginRefused', data }, metadata).catch(refused)
+        await accesses.record({ type: 'LoginRefused', data }, own).catch(refused)
       }
       return refused(reason)
     })

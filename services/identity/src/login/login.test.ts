@@ -100,9 +100,10 @@ test('a change of a user is broadcast to the processes that may have cached the 
 
 test('another service gets the principal of a credential, or with the reason of the refusal', async () => {
   const { peers } = identity.host.dependencies.process
-  const ask = (credential: string) => peers.ask(requests.authenticate, { credential })
+  const ask = (credential: string) => peers.ask(requests.authenticate, { credential, address: '192.0.2.1' })
   const credential = await identity.loginToken('admin')
-  expect(await ask(credential)).toEqual(await authenticate(credential))
+  const sealed = { address: expect.any(String) }
+  expect(await ask(credential)).toEqual({ ...(await authenticate(credential)), ...sealed })
   await expect(ask('pat_nonsense')).rejects.toMatchObject({
     code: 'unauthenticated',
     details: { detail: 'the access token is malformed' },

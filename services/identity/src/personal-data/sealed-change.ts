@@ -52,8 +52,14 @@ export async function sealedChange(change: UserChange, ciphers: UserCiphers): Pr
   return { ...stored, personal: { sealed, commitment: sha256(text) } }
 }
 
+/** Decrypts what audit records have of users. */
+export const opening = (ciphers: UserCiphers) => ({
+  personalOf: personalFields(ciphers),
+  addressOf: ciphers.open,
+})
+
 /** Decrypts the personal fields of stored changes of users. */
-export const personalFields =
+const personalFields =
   (ciphers: UserCiphers): PersonalFieldsOf =>
   async ({ resourceId, sealed }) => {
     const text = sealed === null ? null : await ciphers.open(resourceId, sealed)

@@ -33,6 +33,13 @@ export interface UserCiphers {
   forget(user: string): void
 }
 
+/**
+ * Seals the network address of a user. @returns null when the user is erased, and when the store of keys is unavailable:
+ * requests do not depend on it
+ */
+export const sealAddress = ({ seal }: Pick<UserCiphers, 'seal'>, user: string, address: string) =>
+  seal(user, address).catch(() => null)
+
 const CACHE_SIZE = 10_000
 /** How long a key stays in memory, in milliseconds: the limit after an erasure by another process whose broadcast is lost. */
 const CACHE_MS = 60_000

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { requests } from '@gantry/contracts'
+import { START } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { administrator } from '@gantry/service-runtime/testing'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { hostIdentity, PASSWORD } from '../../testing/identity-host.ts'
 import { type AccessEvent, accessDecider } from './access.ts'
 
@@ -13,23 +15,29 @@ testFrozenStreams({
 
 const { given } = story(accessDecider)
 
-test('a minute has at most 100 refused logins, and every export', () => {
+test('a minute has at most 100 refused logins and 100 refused operations, and every export', () => {
   const exported: AccessEvent = {
     type: 'AuditLogExported',
     data: { format: 'ndjson', filter: {}, after: 0, through: 7 },
   }
-  const refused: AccessEvent = {
+  const login: AccessEvent = {
     type: 'LoginRefused',
     data: { user: null, name: 'n', reason: 'wrong-credentials' },
   }
+  const operation: AccessEvent = {
+    type: 'OperationRefused',
+    data: { operation: 'createUser', path: '/users' },
+  }
   const times = (event: AccessEvent, count: number) => Array<AccessEvent>(count).fill(event)
   const record = (event: AccessEvent) => ({ type: 'RecordAccess' as const, metadata, event })
-  given(...times(refused, 99))
-    .when(record(refused))
-    .then(refused)
-  given(...times(refused, 100))
-    .when(record(refused))
-    .then()
+  for (const refused of [login, operation]) {
+    given(...times(refused, 99))
+      .when(record(refused))
+      .then(refused)
+    given(...times(refused, 100))
+      .when(record(refused))
+      .then()
+  }
   given(...times(exported, 100))
     .when(record(exported))
     .then(exported)
@@ -78,6 +86,32 @@ test('every refused login is recorded; an unknown name, which may be a password,
   expect(await audited('action=LOGIN_REFUSED')).toHaveLength(100)
   const metrics = await identity.host.dependencies.process.metrics.metrics()
   expect(metrics).toContain('gantry_audit_omitted_total{type="LoginRefused"} 5')
+})
+
+test('a refused operation is recorded once, with the address of its caller, which is unreadable after an erasure', async () => {
+  const { identity, admin, audited } = await host()
+  const { eventStore, process } = identity.host.dependencies
+  const user = (await admin.post('/users', { body: { username: 'ada', password: PASSWORD } })).body.id
+  const credential = await identity.loginToken('ada')
+  const ask = process.peers.ask
+  const { address = '' } = await ask(requests.authenticate, { credential, address: '192.0.2.7' })
+  const refused = { user, tokenId: null, address, operation: 'createUser', path: '/users', requestId: 'r' }
+  const told = { ...refused, id: '11111111-1111-4111-8111-111111111111' }
+  for (let n = 0; n < 2; n++) await ask(requests.operationRefused, told)
+
+  const shown = () => audited('action=OPERATION_REFUSED')
+  const record = { user: { id: user }, resourceId: 'createUser', requestId: 'r', address: '192.0.2.7' }
+  const after = { operation: 'createUser', path: '/users' }
+  expect(await shown()).toMatchObject([{ ...record, details: { before: null, after } }])
+  expect(await audited('action=USER_LOGGED_IN')).toMatchObject([{ address: '127.0.0.1' }])
+  const log: object[] = []
+  for await (const event of eventStore.readAll({ after: START })) log.push(event)
+  expect(JSON.stringify(log)).toContain(address)
+  expect(JSON.stringify(log)).not.toContain('192.0.2.7')
+
+  await admin.delete(`/users/${user}`)
+  await admin.post(`/users/${user}/erase`)
+  await vi.waitFor(async () => expect(await shown()).toMatchObject([{ user: { id: user }, address: null }]))
 })
 
 test('an export is recorded with its range and its filter without names before it begins', async () => {

@@ -11,6 +11,7 @@ type Shown<Type extends Change['resourceType']> = NonNullable<
  */
 export type AccessEvent =
   | { type: 'LoginRefused'; data: Shown<'LOGIN'> }
+  | { type: 'OperationRefused'; data: Shown<'OPERATION'> }
   | { type: 'AuditLogExported'; data: Shown<'AUDIT_LOG'> }
 
 export interface AccessState {
@@ -28,16 +29,18 @@ export interface RecordAccess {
 /** Records of a minute, so that an attacker cannot fill the log. */
 const MOST: Readonly<Record<AccessEvent['type'], number>> = {
   LoginRefused: 100,
+  OperationRefused: 100,
   AuditLogExported: Number.POSITIVE_INFINITY,
 }
 
 export const accessDecider: Decider<AccessState, RecordAccess, AccessEvent> = {
   initial: { status: 'Absent', records: 0 },
-  events: { LoginRefused: [], AuditLogExported: [] },
+  events: { LoginRefused: [], OperationRefused: [], AuditLogExported: [] },
   decide: ({ records }, { event }) => (records < MOST[event.type] ? [event] : []),
   evolve(state, event) {
     switch (event.type) {
       case 'LoginRefused':
+      case 'OperationRefused':
       case 'AuditLogExported':
         return { status: 'Live', records: state.records + 1 }
       default:
@@ -55,6 +58,11 @@ function changeOf(event: AccessEvent): Change {
       const { data: after } = event
       const resourceId = after.user ?? after.name ?? ''
       return { action: 'LOGIN_REFUSED', resourceType: 'LOGIN', resourceId, before, after }
+    }
+    case 'OperationRefused': {
+      const { data: after } = event
+      const resourceId = after.operation
+      return { action: 'OPERATION_REFUSED', resourceType: 'OPERATION', resourceId, before, after }
     }
     case 'AuditLogExported':
       return {

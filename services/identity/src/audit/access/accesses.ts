@@ -1,12 +1,16 @@
 import { createHmac } from 'node:crypto'
+import type { requests } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, nameUuids } from '@gantry/event-sourcing'
 import { deriveKey, type Instrumented } from '@gantry/service-runtime'
 import { Counter } from 'prom-client'
+import type { z } from 'zod'
 import { type AccessEvent, accessDecider } from './access.ts'
 
 export interface Accesses {
   /** Records an access, unless its minute has too many already. @throws the errors of an append */
   record(event: AccessEvent, metadata: CommandMetadata): Promise<void>
+  /** Records that an operation was refused. Repeating it changes nothing. @throws the errors of an append */
+  recordRefusal(refused: z.output<typeof requests.operationRefused.asked>): Promise<void>
   /** An HMAC of a username that no user has: it may be a password. @returns 43 characters of base64url */
   pseudonym(username: string): string
 }
@@ -16,12 +20,18 @@ const accessUuid = nameUuids('0d5a4f4e-7c0b-4c55-8f5e-3a1b8e6d2c97')
 const MINUTE = 16
 
 /** Records accesses in the log. Replicas count together, because all append to the stream of the minute. */
-export function accessesOf({ eventStore, unknownEvent, encryptionKeys, process }: Instrumented): Accesses {
+export function accessesOf({
+  eventStore,
+  unknownEvent,
+  encryptionKeys,
+  process,
+  now,
+}: Instrumented): Accesses {
   const access = aggregate({ eventStore, unknownEvent, category: 'access', decider: accessDecider })
   const key = deriveKey(encryptionKeys.first.bytes, 'names of refused logins')
   const omitted = new Counter({
     name: 'gantry_audit_omitted_total',
-    help: 'Refused logins beyond the 100 of a minute that the audit log records',
+    help: 'Refused logins and operations beyond the 100 each of a minute that the audit log records',
     labelNames: ['type'],
     registers: [process.metrics],
   })
@@ -32,11 +42,22 @@ export function accessesOf({ eventStore, unknownEvent, encryptionKeys, process }
   }
   /** One append at a time: simultaneous ones to a stream would conflict. */
   let last: Promise<unknown> = Promise.resolve()
+  const record: Accesses['record'] = (event, metadata) => {
+    const recorded = last.then(() => append(event, metadata))
+    last = recorded.catch(() => {})
+    return recorded
+  }
   return {
-    record(event, metadata) {
-      const recorded = last.then(() => append(event, metadata))
-      last = recorded.catch(() => {})
-      return recorded
+    record,
+    recordRefusal({ id, user, tokenId, address, requestId, ...data }) {
+      const actor = {
+        id: user,
+        name: user,
+        ...(tokenId !== null && { tokenId }),
+        ...(address && { address }),
+      }
+      const metadata = { commandId: id, now: now().toISOString(), actor, requestId, repeated: true }
+      return record({ type: 'OperationRefused', data }, metadata)
     },
     pseudonym: username => createHmac('sha256', key).update(username).digest('base64url'),
   }

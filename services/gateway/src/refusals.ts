@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import { ROLE_SCOPES, requests } from '@gantry/contracts'
+import { ANONYMOUS, callerOf, loggedPath, type Peers } from '@gantry/service-runtime'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** Maximum number of characters of a path in the audit log. */
+const PATH_LIMIT = 500
+
+/**
+ * Records refusals (403) in the audit log before the caller gets them: those of operations whose scope only administrators
+ * have, and those of callers with the scope, e.g. of a user who grants a role above their own.
+ */
+export function recordRefusals(app: FastifyInstance, peers: Pick<Peers, 'ask'>): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const refused = reply.statusCode === 403 ? refusedIn(request) : undefined
+    if (!refused) return done(null, payload)
+    peers
+      .ask(requests.operationRefused, refused)
+      .catch(err => request.log.error({ err, requestId: request.id }, 'a refusal is not in the audit log'))
+      .then(() => done(null, payload))
+  })
+}
+
+function refusedIn(request: FastifyRequest) {
+  const { operation } = request.routeOptions.config
+  const caller = callerOf(request)
+  if (!operation || !caller || caller === ANONYMOUS) return undefined
+  const { id, scope } = operation
+  const isMissing = scope !== 'public' && scope !== 'authenticated' && !caller.scopes.includes(scope)
+  if (isMissing && ROLE_SCOPES.USER.includes(scope)) return undefined
+  const { userId: user, tokenId, address } = caller
+  const path = loggedPath(request).slice(0, PATH_LIMIT)
+  const refused = { id: randomUUID(), user, tokenId, operation: id, path, requestId: request.id }
+  return { ...refused, ...(address && { address }) }
+}
