@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/stores'
+import { type BlobDraft, type BlobStore, type ByteRange, ReadModelsUnavailable } from '@gantry/stores'
 import { type Disk, DiskFull, watchDisk } from './sqlite/disk.ts'
 import { makeFolder } from './sqlite/sqlite-file.ts'
 
@@ -102,7 +102,7 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
       await on(file, () => write(file, bytes))
     },
     draft,
-    get: async key => ifThere(readFile(fileOf(key))),
+    get: async (key, range) => ifThere(range ? readRange(fileOf(key), range) : readFile(fileOf(key))),
     async delete(key) {
       await rm(fileOf(key), { force: true })
     },
@@ -128,6 +128,17 @@ async function inFile(file: string, flags: string, work: (handle: FileHandle) =>
   const handle = await open(file, flags)
   try {
     await work(handle)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readRange(file: string, { from, to }: ByteRange): Promise<Uint8Array> {
+  const handle = await open(file)
+  try {
+    const bytes = Buffer.allocUnsafe(to - from)
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, from)
+    return bytes.subarray(0, bytesRead)
   } finally {
     await handle.close()
   }

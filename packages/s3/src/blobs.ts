@@ -52,7 +52,7 @@ export function s3BlobStore(options: S3BlobStoreOptions): S3BlobStore {
   return {
     put: (key, bytes) => store(key, async () => contentOf(bytes)),
     draft: drafts(folder, store),
-    get: key => asked(bucket.get(key)),
+    get: (key, range) => asked(bucket.get(key, range)),
     delete: key => asked(bucket.delete(key)),
     async *keys() {
       try {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
+import type { ByteRange } from '@gantry/stores'
 import { clientConfig, type S3Settings } from './settings.ts'
 
 /** A bucket, and the prefix of the keys in it, which neither begins nor ends with a slash. */
@@ -51,8 +52,8 @@ export interface Bucket {
   /** Stores an object, or replaces it. Destroys a body that is a stream, and throws its error if it cannot be read. */
   put(key: string, content: Content, options?: PutOptions): Promise<void>
   exists(key: string, options?: { signal?: AbortSignal }): Promise<boolean>
-  /** The bytes of an object; undefined when it does not exist. */
-  get(key: string): Promise<Uint8Array | undefined>
+  /** The bytes of an object, or those of a range in it; undefined when it does not exist. */
+  get(key: string, range?: ByteRange): Promise<Uint8Array | undefined>
   /** Deletes an object if it exists. */
   delete(key: string): Promise<void>
   /** All keys without a slash. */
@@ -136,9 +137,11 @@ export function s3Bucket({ bucket: Bucket, prefix, settings, timeoutMs }: Bucket
         const head = client.send(new module.HeadObjectCommand(keyOf(key)), options)
         return (await unlessMissing(head)) !== undefined
       }, signal),
-    get: key =>
+    get: (key, range) =>
       ask(async ({ client, module }, options) => {
-        const got = await unlessMissing(client.send(new module.GetObjectCommand(keyOf(key)), options))
+        const Range = range && { Range: `bytes=${range.from}-${range.to - 1}` }
+        const command = new module.GetObjectCommand({ ...keyOf(key), ...Range })
+        const got = await unlessMissing(client.send(command, options))
         return got && (await got.Body?.transformToByteArray())
       }),
     delete: key =>

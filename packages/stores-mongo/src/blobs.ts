@@ -1,5 +1,5 @@
 import { finished } from 'node:stream/promises'
-import type { BlobDraft, BlobStore } from '@gantry/stores'
+import type { BlobDraft, BlobStore, ByteRange } from '@gantry/stores'
 import { Binary, type Collection, type Db, GridFSBucket, ObjectId } from 'mongodb'
 import { type Connection, connect, each } from './connection/connection.ts'
 import { makeIndexes } from './connection/server.ts'
@@ -50,10 +50,10 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
         if (!(await files.findOne({ filename: key }))) await gridFs.upload(key, bytes)
       }),
     draft: () => draftIn(gridFs, run),
-    get: key =>
+    get: (key, range) =>
       run(async () => {
         const file = await files.findOne({ filename: key })
-        return file && (await gridFs.download(file._id))
+        return file && (await gridFs.download(file, range))
       }).then(bytes => bytes ?? undefined),
     delete: key =>
       run(async () => {
@@ -104,11 +104,16 @@ class GridFs {
     await this.forgetUnlessThere(id)
   }
 
-  async download(id: ObjectId): Promise<Buffer | undefined> {
+  async download(
+    { _id, length }: StoredFile,
+    range: ByteRange = { from: 0, to: length },
+  ): Promise<Buffer | undefined> {
+    const [start, end] = [range.from, Math.min(range.to, length)]
+    if (start >= end) return Buffer.alloc(0)
     try {
-      return Buffer.concat(await this.#bucket.openDownloadStream(id).toArray())
+      return Buffer.concat(await this.#bucket.openDownloadStream(_id, { start, end }).toArray())
     } catch (error) {
-      if (await this.files.findOne({ _id: id })) throw error
+      if (await this.files.findOne({ _id })) throw error
       return undefined
     }
   }

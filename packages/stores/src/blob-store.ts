@@ -12,13 +12,20 @@ export interface BlobDraft {
   discard(): Promise<void>
 }
 
+/** The bytes from an offset on, up to another one, which is exclusive and greater. */
+export interface ByteRange {
+  from: number
+  to: number
+}
+
 /** Bytes by key. Adapters: a folder (packages/embedded), GridFS (packages/stores-mongo), S3 (packages/s3). */
 export interface BlobStore {
   /** Stores a blob durably. Changes nothing when the key exists. */
   put(key: string, bytes: Uint8Array): Promise<void>
   /** Begins a blob whose bytes are written as they arrive. */
   draft(): Promise<BlobDraft>
-  get(key: string): Promise<Uint8Array | undefined>
+  /** The bytes, or those of a range, as far as the blob has them. */
+  get(key: string, range?: ByteRange): Promise<Uint8Array | undefined>
   delete(key: string): Promise<void>
   /** All keys, in no particular order. */
   keys(): AsyncIterable<string>

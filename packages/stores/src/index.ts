@@ -1,4 +1,4 @@
-export type { BlobDraft, BlobStore } from './blob-store.ts'
+export type { BlobDraft, BlobStore, ByteRange } from './blob-store.ts'
 export {
   type Collection,
   type CollectionDefinition,

@@ -127,7 +127,7 @@ function inMemoryBlobs(): BlobStore {
         discard: async () => void pieces.splice(0),
       }
     },
-    get: async key => blobs.get(key),
+    get: async (key, range) => blobs.get(key)?.subarray(range?.from, range?.to),
     delete: async key => void blobs.delete(key),
     async *keys() {
       yield* [...blobs.keys()]

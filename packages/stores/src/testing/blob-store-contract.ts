@@ -55,6 +55,14 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
       expect(await textOf(key)).toBe('inside')
     })
 
+    it('returns a range of the bytes, as far as there are some', async () => {
+      await blobs.put(key, bytesOf('0123456789'))
+      const range = async (from: number, to: number) =>
+        new TextDecoder().decode(await blobs.get(key, { from, to }))
+      expect([await range(0, 3), await range(3, 10), await range(7, 99)]).toEqual(['012', '3456789', '789'])
+      expect(await blobs.get(`${key}.none`, { from: 0, to: 1 })).toBeUndefined()
+    })
+
     it('returns undefined for a key that was not put', async () => {
       expect(await blobs.get(key)).toBeUndefined()
     })
