@@ -40,6 +40,7 @@ export {
   ApiInput,
   ApiRecord,
   ApiSnapshot,
+  AttachedDocument,
   cancelDeployment,
   createApi,
   DeploymentStatus,
@@ -54,6 +55,22 @@ export {
   updateApi,
 } from './operations/apis.ts'
 export { type AuditDayRoot, listAuditProofs } from './operations/audit.ts'
+export { DocumentKind } from './operations/document-kinds.ts'
+export {
+  DescribedOperation,
+  type DocumentError,
+  DocumentRecord,
+  deleteDocument,
+  downloadDocument,
+  type Finding,
+  listDocuments,
+  listFindings,
+  listOperations,
+  listVersionOperations,
+  MAX_DOCUMENT_BYTES,
+  type OperationQuery,
+  putDocument,
+} from './operations/documents.ts'
 export {
   getApiHistory,
   getVersionHistory,

@@ -130,6 +130,12 @@ export const requests = {
     answer: z.object({ exists: z.boolean() }),
     timeoutMs: 4_000,
   }),
+  /** The version of an API that an id or a name means, now or at a time. Refused if there is none. */
+  findVersion: to('catalog', 'find-version', {
+    asked: z.object({ api: z.string(), version: z.string(), at: z.string().optional() }),
+    answer: z.object({ id: z.string() }),
+    timeoutMs: 4_000,
+  }),
   /** A public event for a service to handle at once. The bus brings the same event later. */
   react: (service: 'catalog' | 'media') =>
     to(service, 'react', {

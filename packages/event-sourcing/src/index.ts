@@ -14,6 +14,7 @@ export {
   type EventSchemas,
   type Fact,
   type JsonObject,
+  knowsSchema,
   type NewEvent,
   nameUuids,
   newest,
@@ -59,6 +60,7 @@ export type {
   OrderedProjection,
   OrderedRun,
   Project,
+  Projected,
   Projection,
   ProjectionTarget,
 } from './projections/projection.ts'

@@ -36,7 +36,7 @@ import { deploymentRoutes } from './api/deployment.routes.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { facetRoutes } from './api/facets.routes.ts'
 import { historyRoutes } from './api/history.routes.ts'
-import { versionRoutes } from './api/version.routes.ts'
+import { findVersion, versionRoutes } from './api/version.routes.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import type { CatalogSettings } from './settings.ts'
@@ -67,10 +67,16 @@ export function catalogService(
     collections: [apiPeriods, versionPeriods, apiHistory],
   })
   const api = apiAggregate(dependencies, projector, snapshotEvery)
+  const views = () => ({
+    apis: periods.moments(readModels.collection(apis), apiPeriods),
+    versions: periods.moments(readModels.collection(versions), versionPeriods),
+  })
   const names = userNames(dependencies)
   const react = reactionsOf({ ...dependencies, api })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
-    for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
+    for (const message of facts
+      .filter(({ type }) => type === 'ApiDeleted' || type === 'VersionDeleted')
+      .flatMap(publicEvents))
       await sendDirectly(process.peers, 'media', message)
   }
 
@@ -79,11 +85,7 @@ export function catalogService(
     projectors: [projector, periods.projector],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'catalog')
-      const views = {
-        apis: periods.moments(readModels.collection(apis), apiPeriods),
-        versions: periods.moments(readModels.collection(versions), versionPeriods),
-      }
-      apiRoutes(route, { api, ...views, namesOf: names.namesOf, announceDeletion })
+      apiRoutes(route, { api, ...views(), namesOf: names.namesOf, announceDeletion })
       facetRoutes(route, { documents: readModels.collection(apis), namesOf: names.namesOf })
       deploymentRoutes(route, api)
       historyRoutes(route, {
@@ -92,7 +94,7 @@ export function catalogService(
         upToDate: periods.upToDate,
         namesOf: names.namesOf,
       })
-      versionRoutes(route, { api, ...views, limit: settings.MAX_VERSIONS_PER_API })
+      versionRoutes(route, { api, ...views(), limit: settings.MAX_VERSIONS_PER_API, announceDeletion })
     },
     publication: {
       streamPrefixes: ['api-'],
@@ -114,6 +116,7 @@ export function catalogService(
         await react(message)
         return null
       }),
+      responder(requests.findVersion, ({ api: id, version, at }) => findVersion(views(), id, version, at)),
       responder(requests.apiExists, async ({ api: id }) => ({
         exists: (await api.load(id)).state.status === 'Live',
       })),

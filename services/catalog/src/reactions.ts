@@ -41,6 +41,19 @@ export function reactionsOf({
       case 'API_IMAGE_DELETED':
         await api.execute(event.subject, { type: 'DetachImage', metadata, imageRevision: event.revision })
         return
+      case 'API_VERSION_DOCUMENT_UPDATED':
+      case 'API_VERSION_DOCUMENT_DELETED': {
+        const data = contentOf(PUBLIC_EVENTS[event.type].data, event)
+        const { apiVersion: version, name, kind, primary, counts } = data
+        const about = { metadata, version, documentRevision: event.revision }
+        await api.execute(
+          event.subject,
+          event.type === 'API_VERSION_DOCUMENT_UPDATED'
+            ? { type: 'AttachDocument', ...about, document: { name, kind, primary, counts } }
+            : { type: 'DetachDocument', ...about, name },
+        )
+        return
+      }
       case 'PRODUCT_API_ADDED':
       case 'PRODUCT_API_REMOVED': {
         const { product, api: member } = contentOf(PUBLIC_EVENTS[event.type].data, event)

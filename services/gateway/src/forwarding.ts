@@ -94,15 +94,29 @@ export async function forwarding(
     scope.addContentTypeParser(['application/json', 'application/cloudevents+json'], readBody)
     scope.addContentTypeParser('*', (request, body, done) => done(null, streamed(body, countBody(request))))
 
-    for (const operation of OPERATIONS) {
-      if (operation.service === 'gateway') continue
-      const upstream = services[operation.service]
-      scope.route({
-        ...routeOf(operation, admit, (request, principal) => setSigned(request, sign(principal, operation))),
-        handler: (request, reply) =>
-          void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
-      })
+    const add = (to: FastifyInstance, operations: readonly Operation[]) => {
+      for (const operation of operations) {
+        if (operation.service === 'gateway') continue
+        const upstream = services[operation.service]
+        to.route({
+          ...routeOf(operation, admit, (request, principal) =>
+            setSigned(request, sign(principal, operation)),
+          ),
+          handler: (request, reply) =>
+            void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
+        })
+      }
     }
+    const takesDocument = ({ bodyMediaType }: Operation) => bodyMediaType === '*/*'
+    add(
+      scope,
+      OPERATIONS.filter(operation => !takesDocument(operation)),
+    )
+    // Documents in JSON are streamed too: they are large.
+    await scope.register(async documents => {
+      documents.removeContentTypeParser(['application/json', 'application/cloudevents+json'])
+      add(documents, OPERATIONS.filter(takesDocument))
+    })
     for (const [path, id] of [
       ['/.well-known/jwks.json', 'jwks'],
       ['/.well-known/audit-keys.json', 'auditKeys'],

@@ -8,6 +8,7 @@ import { type Host, type HostOptions, hostService } from '@gantry/service-runtim
 import type { BlobStore } from '@gantry/stores'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { mediaService } from './app.ts'
+import { documentSettings } from './settings.ts'
 import { gif, jpeg, png } from './testing/samples.ts'
 
 const API = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
@@ -48,7 +49,7 @@ const open = async (options: HostOptions = {}) => {
   host = await hostService(
     (dependencies, folder) => {
       blobs = folderBlobStore({ path: join(folder, 'images') })
-      return mediaService({ ...dependencies, blobs })
+      return mediaService({ ...dependencies, blobs }, documentSettings.parse({}))
     },
     { now: () => new Date(clock), ...options },
   )

@@ -1,35 +1,55 @@
 import { requests, subjects } from '@gantry/contracts'
-import { aggregate, type Executed, Projector, streamName } from '@gantry/event-sourcing'
+import { aggregate, type Executed, type Fact, Projector, streamName } from '@gantry/event-sourcing'
 import {
   type Dependencies,
+  type Instrumented,
   instrumented,
   responder,
   router,
   type Service,
   sendDirectly,
   serviceFrom,
+  temporal,
 } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
-import { imageBytes } from './image/image.bytes.ts'
+import { type StoredBytes, storedBytes } from './bytes/bytes.ts'
+import { type Checker, documentChecker } from './check/checker.ts'
+import { documentContents } from './document/contents.ts'
+import { documentDecider } from './document/document.decide.ts'
+import {
+  documentPeriods,
+  documents,
+  idOf,
+  projectDocumentPeriods,
+  projectDocuments,
+} from './document/document.projection.ts'
+import { documentRoutes } from './document/document.routes.ts'
+import type { DocumentEvent, DocumentsState } from './document/document.ts'
+import { operations, operationsProjection } from './document/operations.projection.ts'
 import { imageDecider } from './image/image.decide.ts'
 import { acceptForms } from './image/image.form.ts'
 import { images, projectImage } from './image/image.projection.ts'
 import { imageRoutes } from './image/image.routes.ts'
-import { startSweeper } from './image/image.sweeper.ts'
 import type { ImageEvent, ImageState } from './image/image.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
+import type { DocumentSettings } from './settings.ts'
+import { startSweeper } from './sweeper.ts'
 
-/** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
-export function mediaService(given: Dependencies & { blobs: BlobStore }): Service {
+/** Images of APIs and documents of versions. Their bytes are in the blob store, all other data is in the log. */
+export function mediaService(
+  given: Dependencies & { blobs: BlobStore },
+  settings: DocumentSettings,
+  { checker = documentChecker(given.process.log) }: { checker?: Checker } = {},
+): Service {
   const dependencies = instrumented(given)
-  const { eventStore, readModels, process } = dependencies
-  const bytes = imageBytes(given.blobs)
+  const { readModels, process } = dependencies
+  const bytes = storedBytes(given.blobs)
   const projector = new Projector({
     ...dependencies,
     ...process,
     name: 'media.projector',
-    collections: [images],
+    collections: [images, documents],
   })
   const image = aggregate({
     ...dependencies,
@@ -37,34 +57,56 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }): Servic
     decider: imageDecider,
     view: { projector, project: projectImage },
   })
-  const react = reactionsOf(image, dependencies)
-
-  const apiExists = async (api: string) => (await process.peers.ask(requests.apiExists, { api })).exists
-
-  /** Notifies catalog. Without a change it sends the last event again, since its writer may have died before sending it. */
-  const announce = async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) => {
-    const events = facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)
-    for (const message of events.flatMap(publicEvents)) await sendDirectly(process.peers, 'catalog', message)
-  }
+  const docs = documentParts(dependencies, { bytes, checker, projector })
+  const react = reactionsOf({ image, documents: docs.aggregate }, dependencies)
+  const announcing = announcements(dependencies, docs.projector)
 
   return serviceFrom(dependencies, {
     name: 'media',
-    projectors: [projector],
+    projectors: [projector, docs.projector, docs.periods.projector],
     async routes(app, admit) {
+      const route = router(app, admit, dependencies, 'media')
       await app.register(async forms => {
         await acceptForms(forms)
-        imageRoutes(router(app, admit, dependencies, 'media'), router(forms, admit, dependencies, 'media'), {
+        imageRoutes(route, router(forms, admit, dependencies, 'media'), {
           image,
           images: readModels.collection(images),
           bytes,
-          apiExists,
-          announce,
+          apiExists: async api => (await process.peers.ask(requests.apiExists, { api })).exists,
+          announce: announcing.image,
+        })
+      })
+      await app.register(async bodies => {
+        bodies.removeAllContentTypeParsers()
+        // The handler reads the body.
+        bodies.addContentTypeParser('*', (_request, _body, done) => done(null))
+        documentRoutes(route, router(bodies, admit, dependencies, 'media'), {
+          ...docs,
+          bytes,
+          documents: docs.periods.moments(readModels.collection(documents), documentPeriods),
+          operations: readModels.collection(operations),
+          findVersion: async (api, version, at) =>
+            (await process.peers.ask(requests.findVersion, { api, version, at })).id,
+          announce: announcing.document,
+          limit: settings.MAX_DOCUMENTS_PER_VERSION,
+          strict: settings.DOCUMENTS_STRICT,
         })
       })
     },
-    publication: { streamPrefixes: ['image-'], publicEvents, subjects: [subjects.events('media', '*')] },
-    reactors: [{ consumer: 'media', subjects: reactsTo, react }],
-    workers: [() => startSweeper(bytes, dependencies)],
+    publication: {
+      streamPrefixes: ['image-', 'documents-'],
+      publicEvents,
+      subjects: [subjects.events('media', '*')],
+    },
+    reactors: Object.entries(reactsTo).map(([consumer, subject]) => ({
+      consumer,
+      subjects: [subject],
+      react,
+    })),
+    workers: [
+      () => startSweeper(bytes, { ...dependencies, retentionMs: settings.DOCUMENT_RETENTION }),
+      () => docs.checker,
+    ],
     responders: [
       responder(requests.react('media'), async message => {
         await react(message)
@@ -72,4 +114,62 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }): Servic
       }),
     ],
   })
+}
+
+/** Sends changes to catalog without delay. */
+function announcements({ eventStore, process }: Instrumented, ofOperations: Pick<Projector, 'reached'>) {
+  const send = async (facts: readonly Fact[]) => {
+    for (const message of facts.flatMap(publicEvents)) await sendDirectly(process.peers, 'catalog', message)
+  }
+  return {
+    /** Without a change it sends the last event again, since its writer may have died before sending it. */
+    image: async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) =>
+      send(facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)),
+    /** The same for documents, of which a stream has several. Waits until the operations can be found, for a limited time. */
+    async document(
+      api: string,
+      document: string,
+      { facts, position }: Executed<DocumentsState, DocumentEvent>,
+    ) {
+      const isOf = ({ data: { apiVersion, name } }: Fact) =>
+        idOf(String(apiVersion), String(name)) === document
+      const known = facts.length > 0 ? facts : await eventStore.readStream(streamName('documents', api))
+      await send(known.filter(isOf).slice(-1))
+      if (facts.length > 0 && position !== undefined) await ofOperations.reached(position, PROJECTED_MS)
+    },
+  }
+}
+
+/** Maximum time that a change of a document waits for its operations, in milliseconds. */
+const PROJECTED_MS = 2_000
+
+/** The documents, what they say, and their read models. */
+function documentParts(
+  dependencies: Instrumented,
+  { bytes, checker, projector }: { bytes: StoredBytes; checker: Checker; projector: Projector },
+) {
+  const { eventStore, process } = dependencies
+  const contents = documentContents(bytes, checker, process.log)
+  const documentsAggregate = aggregate({
+    ...dependencies,
+    category: 'documents',
+    decider: documentDecider,
+    view: { projector, project: projectDocuments },
+  })
+  const ofOperations = new Projector({
+    ...dependencies,
+    ...process,
+    name: 'media.operations',
+    collections: [operations],
+    background: true,
+  })
+  ofOperations.register(operationsProjection({ eventStore, aggregate: documentsAggregate, contents }))
+  const periods = temporal(dependencies, {
+    name: 'media.periods',
+    category: 'documents',
+    decider: documentDecider,
+    project: projectDocumentPeriods,
+    collections: [documentPeriods],
+  })
+  return { aggregate: documentsAggregate, checker, contents, projector: ofOperations, periods }
 }

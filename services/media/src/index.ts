@@ -1,4 +1,4 @@
 export { mediaService } from './app.ts'
-export { digestInKey, ImageLost, imageBytes } from './image/image.bytes.ts'
-export { referencedBytes } from './image/image.sweeper.ts'
-export { mediaProcessSettings, mediaSettings } from './settings.ts'
+export { BytesLost, digestInKey, storedBytes } from './bytes/bytes.ts'
+export { type DocumentSettings, documentSettings, mediaProcessSettings, mediaSettings } from './settings.ts'
+export { referencedBytes } from './sweeper.ts'

@@ -5,5 +5,6 @@ await runService({
   name: 'media',
   settings: mediaProcessSettings,
   environment: process.env,
-  make: (dependencies, settings) => mediaService({ ...dependencies, blobs: dependencies.blobs(settings) }),
+  make: (dependencies, settings) =>
+    mediaService({ ...dependencies, blobs: dependencies.blobs(settings) }, settings),
 })

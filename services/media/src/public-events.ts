@@ -1,6 +1,21 @@
 import type { Fact } from '@gantry/event-sourcing'
+import { streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import { resourceMessages } from '@gantry/service-runtime'
+import { changed, publicMessage, resourceMessages } from '@gantry/service-runtime'
 
-/** The public events of a recorded event. None when an image is discarded with its API: API_DELETED implies that. */
-export const publicEvents = (event: Fact): Message[] => resourceMessages('media', event)
+/** The public events of a recorded event. None when an image or documents are discarded with their API or version. */
+export const publicEvents = (event: Fact): Message[] => {
+  const { change } = event.metadata
+  switch (change?.action) {
+    case 'API_VERSION_DOCUMENT_UPDATED':
+    case 'API_VERSION_DOCUMENT_DELETED':
+      return [
+        publicMessage('media', event, change.action, streamId(event.stream), {
+          ...changed(change),
+          breaking: null,
+        }),
+      ]
+    default:
+      return resourceMessages('media', event)
+  }
+}

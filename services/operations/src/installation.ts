@@ -6,6 +6,7 @@ import { keySettings, processOn, processSettings, storeSettings } from '@gantry/
 import { type MessageStorage, openBus } from '@gantry/hosting/bus'
 import { openStores } from '@gantry/hosting/stores'
 import { type IdentityDependencies, type IdentityService, identitySettings } from '@gantry/identity'
+import { documentSettings } from '@gantry/media'
 import type { Bus } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
 import {
@@ -55,6 +56,7 @@ const servicesSchema = processSettings.extend({
   ...keySettings.shape,
   ...storeSettings.shape,
   ...catalogSettings.shape,
+  ...documentSettings.shape,
   ...identitySettings.shape,
   ...notifierSettings.shape,
 })

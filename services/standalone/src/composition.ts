@@ -11,7 +11,7 @@ import {
 } from '@gantry/embedded'
 import type { BackingStore, ProcessContext } from '@gantry/hosting'
 import { type IdentityDependencies, type IdentitySettings, identityService } from '@gantry/identity'
-import { mediaService } from '@gantry/media'
+import { type DocumentSettings, mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import { localPeers, readModelMetrics, watchedLeases } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
@@ -25,13 +25,13 @@ const SQLITE = { kind: 'SQLite', version: process.versions.sqlite ?? null }
 export function servicesOver(
   dependencies: IdentityDependencies,
   blobs: BlobStore,
-  settings: CatalogSettings & IdentitySettings & NotifierSettings,
+  settings: CatalogSettings & DocumentSettings & IdentitySettings & NotifierSettings,
 ) {
   const identity = identityService(dependencies, settings)
   const services = [
     catalogService(dependencies, settings),
     identity,
-    mediaService({ ...dependencies, blobs }),
+    mediaService({ ...dependencies, blobs }, settings),
     notifierService(dependencies, settings),
   ]
   return { identity, services }

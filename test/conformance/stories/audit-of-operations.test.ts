@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { OPERATIONS, type Operation, SCOPES } from '@gantry/contracts'
 import { beforeAll, expect, test } from 'vitest'
 import type { Answer } from '../src/answer.ts'
-import { apiFields, cancelled, createApi, deploy } from '../src/apis.ts'
-import type { Client } from '../src/client.ts'
+import { apiFields, cancelled, createApi, createVersion, deploy } from '../src/apis.ts'
+import type { Body, Client } from '../src/client.ts'
 import { retrying } from '../src/deliveries.ts'
 import { admin, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
@@ -13,12 +13,16 @@ import { createToken, createUser, loggedIn, logIn, withToken } from '../src/user
 import { changeWebhook, subscribe } from '../src/webhooks.ts'
 
 /** Arguments of a request that succeeds: path, and body if the operation has one. */
-type Prepared = [path: string, json?: unknown, body?: FormData]
+type Prepared = [path: string, json?: unknown, body?: Body]
 
 const imageOf = async () => {
   const { id } = await createApi()
   ;(await admin.put(`/apis/${id}/image`, undefined, { body: form(png(1, 1)) })).is(200)
   return id
+}
+const documentPath = async () => {
+  const api = await createApi()
+  return `/apis/${api.id}/versions/${(await createVersion(api)).id}/documents/readme.md`
 }
 const hook = () => ({
   displayName: unique('hook'),
@@ -85,6 +89,12 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
   },
   uploadImage: async () => [`/apis/${(await createApi()).id}/image`, undefined, form(png(1, 1))],
   deleteImage: async () => [`/apis/${await imageOf()}/image`],
+  putDocument: async () => [await documentPath(), undefined, '# Read me'],
+  deleteDocument: async () => {
+    const path = await documentPath()
+    ;(await admin.put(path, undefined, { body: '# Read me' })).is(201)
+    return [path]
+  },
   unlockUser: async () => [`/users/${await lockedUser()}/unlock`],
   createWebhook: async () => ['/webhooks', hook()],
   updateWebhook: async () => [await hookPath(), { ...hook(), events: ['API_DELETED'] }],

@@ -10,7 +10,13 @@ import type { Page } from '../src/records.ts'
 const ofResources = OPERATIONS.filter(({ path }) => path.includes('{'))
 test.for(ofResources)('$id answers 404 for a resource that does not exist', async operation => {
   const { method, path, bodyExample, bodyMediaType } = operation
-  const options = bodyMediaType === 'multipart/form-data' ? { body: form(png(1, 1)) } : {}
+  const bodies = {
+    'multipart/form-data': form(png(1, 1)),
+    '*/*': 'text',
+    'application/cloudevents+json': undefined,
+  }
+  const body = bodyMediaType && bodies[bodyMediaType]
+  const options = body ? { body } : {}
   const paths = [path]
   if (/^\/apis\/\{api_id\}\/.*\{/.test(path)) paths.push(path.replace('{api_id}', (await createApi()).id))
   for (const template of paths)

@@ -10,10 +10,13 @@ const OPERATIONS_OF = {
     POST /logout, GET /session`,
   API_READ: `
     GET /apis, GET /apis/facets, GET /apis/{}, GET /apis/{}/history, GET /apis/{}/versions/{}/history,
-    GET /apis/{}/image, GET /apis/{}/versions, GET /apis/{}/versions/{}`,
+    GET /apis/{}/image, GET /apis/{}/versions, GET /apis/{}/versions/{},
+    GET /apis/{}/versions/{}/documents, GET /apis/{}/versions/{}/documents/{},
+    GET /apis/{}/versions/{}/documents/{}/findings, GET /apis/{}/versions/{}/operations, GET /operations`,
   API_WRITE: `
     POST /apis, PUT /apis/{}, DELETE /apis/{}, POST /apis/{}/restore, PUT /apis/{}/image,
     DELETE /apis/{}/image, POST /apis/{}/versions, PUT /apis/{}/versions/{}, DELETE /apis/{}/versions/{},
+    PUT /apis/{}/versions/{}/documents/{}, DELETE /apis/{}/versions/{}/documents/{},
     PUT /environments/{}/apis/{}, DELETE /environments/{}/apis/{}, POST /environments/{}/apis/{}/cancel`,
   WEBHOOKS_READ: `
     GET /webhooks/{}/history, GET /webhooks, GET /webhooks/{}, GET /webhooks/eventTypes,

@@ -18,7 +18,7 @@ test('every change of an API arrives as an event that matches its schema in the 
   const entries = await eventCatalogue()
   const api = await createApi()
   const changes =
-    'API_UPDATED API_DELETED API_DEPLOYED API_UNDEPLOYED API_VERSION_CREATED API_VERSION_UPDATED API_VERSION_DELETED API_IMAGE_UPDATED API_IMAGE_DELETED PRODUCT_API_ADDED PRODUCT_API_REMOVED'.split(
+    'API_UPDATED API_DELETED API_DEPLOYED API_UNDEPLOYED API_VERSION_CREATED API_VERSION_UPDATED API_VERSION_DELETED API_IMAGE_UPDATED API_IMAGE_DELETED API_VERSION_DOCUMENT_UPDATED API_VERSION_DOCUMENT_DELETED PRODUCT_API_ADDED PRODUCT_API_REMOVED'.split(
       ' ',
     )
   const { inbox, secret } = await subscribe(changes, { about: api.id })
@@ -27,6 +27,9 @@ test('every change of an API arrives as an event that matches its schema in the 
   ;(await admin.put(path, apiFields({ name: api.name, displayName: 'Changed' }))).is(200)
   const version = await createVersion(api)
   ;(await admin.put(`${path}/versions/${version.id}`, { name: '1.1' })).is(200)
+  const document = `${path}/versions/${version.id}/documents/readme.md`
+  ;(await admin.put(document, undefined, { body: '# Read me' })).is(201)
+  ;(await admin.delete(document)).is(204)
   ;(await admin.delete(`${path}/versions/${version.id}`)).is(204)
   ;(await admin.put(`${path}/image`, undefined, { body: form(png(1, 1)) })).is(200)
   ;(await admin.delete(`${path}/image`)).is(204)

@@ -2,6 +2,7 @@ import * as eventSchemas from '../events/event-schemas.ts'
 import * as events from '../events/events.ts'
 import * as apis from '../operations/apis.ts'
 import * as audit from '../operations/audit.ts'
+import * as documents from '../operations/documents.ts'
 import * as history from '../operations/history.ts'
 import * as identity from '../operations/identity.ts'
 import * as images from '../operations/images.ts'
@@ -17,6 +18,7 @@ export const OPERATIONS: readonly Operation[] = [
   apis,
   images,
   versions,
+  documents,
   identity,
   audit,
   webhooks,
@@ -38,6 +40,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Deployments: 'Deployment of APIs to environments; deployment agents execute the jobs',
   Images: 'One image per API',
   Versions: 'Versions of APIs',
+  Documents: 'Documents that describe versions, and the operations in them',
   Login: 'Login with username and password',
   'Access tokens': 'Personal access tokens, for automation',
   Users: 'Users and their roles',

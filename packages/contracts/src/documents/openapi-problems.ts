@@ -34,6 +34,11 @@ const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
     detail: 'displayName must not be empty',
     errors: [{ field: 'displayName', message: 'must not be empty' }],
   },
+  'document-invalid': {
+    detail: 'line 3, column 7: duplicated mapping key',
+    errors: [{ line: 3, column: 7, pointer: null, message: 'duplicated mapping key' }],
+  },
+  'document-gone': { detail: 'the bytes were removed', sha256: 'a1'.repeat(32) },
   'position-gone': {
     detail: 'events after this position have been removed because of their age: read after=oldestPosition',
     oldestPosition: 'WzEsNDcxMSwiIixbWyJjYXRhbG9nIiwiejEyLjQ3MDkiLDBdXV0',

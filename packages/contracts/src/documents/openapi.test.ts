@@ -126,7 +126,7 @@ describe('The document', () => {
   test('has a valid example for every request body', () => {
     for (const { operation: described } of operations) {
       for (const [type, { schema, example }] of Object.entries(described.requestBody?.content ?? {})) {
-        if (type === 'multipart/form-data') continue
+        if (type === 'multipart/form-data' || type === '*/*') continue
         expect(example, described.operationId).toBeDefined()
         expect(faults(schema ?? {}, example), described.operationId).toEqual([])
       }

@@ -148,7 +148,9 @@ function requestHeadersOf({ method, conditional, idempotent, responses }: Operat
   )
   return [
     ...(conditional && method === 'GET' ? (['If-None-Match'] as const) : []),
-    ...(conditional && method !== 'GET' && !responses[201] ? (['If-Match'] as const) : []),
+    ...(conditional && method !== 'GET' && !(method === 'POST' && responses[201])
+      ? (['If-Match'] as const)
+      : []),
     ...(idempotent ? (['Idempotency-Key'] as const) : []),
     ...(streams ? (['Last-Event-ID'] as const) : []),
   ]

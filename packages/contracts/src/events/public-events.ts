@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApiSnapshot, apiExample, Job } from '../operations/apis.ts'
+import { DocumentRecord, documentExample } from '../operations/documents.ts'
 import { UserRecord, userExample } from '../operations/identity.ts'
 import { ImageRecord } from '../operations/images.ts'
 import { Timestamp } from '../operations/primitives.ts'
@@ -26,6 +27,7 @@ const image = {
   height: 1,
   sha256: 'a1'.repeat(32),
 } as const
+const document = { ...documentExample, api: apiExample.id, apiVersion: version.id, breaking: null }
 const deployment = {
   environment: 'c0ffee00-1f7a-4d8e-9a35-0d8a3d3c7b10',
   job: '0b7a4b0e-2f57-4f0a-9b5b-6c1f5b1f9d11',
@@ -73,6 +75,13 @@ const ProductApi = z.object({ product: z.uuid(), api: z.uuid() })
 const Anything = z.record(z.string(), z.unknown())
 /** The properties of an image, with its API. */
 export const ApiImage = ImageRecord.extend({ api: z.uuid() })
+/** A document, with its API and the id of its version. */
+export const DocumentSnapshot = DocumentRecord.extend({ api: z.uuid(), apiVersion: z.uuid() })
+const PublishedDocument = DocumentSnapshot.extend({
+  breaking: z.boolean().nullable().meta({
+    description: 'Whether the change breaks clients of the previous document; null if that is not known',
+  }),
+})
 /** The fields of a user that name or address them. */
 const PERSONAL = { username: true, displayName: true, email: true } as const
 /**
@@ -189,6 +198,18 @@ export const EVENT_TYPES = {
   ),
   API_IMAGE_UPDATED: kind('API_READ', 'An API got a new image', ApiImage, image),
   API_IMAGE_DELETED: kind('API_READ', 'The image of an API was deleted', ApiImage, image),
+  API_VERSION_DOCUMENT_UPDATED: kind(
+    'API_READ',
+    'A version got a document, or another content of it',
+    PublishedDocument,
+    document,
+  ),
+  API_VERSION_DOCUMENT_DELETED: kind(
+    'API_READ',
+    'A document of a version was deleted; data is its last state',
+    PublishedDocument,
+    document,
+  ),
   WEBHOOK_FAILING: kind(
     'WEBHOOKS_READ',
     'No delivery to another webhook has succeeded for a day; sent again after three days',

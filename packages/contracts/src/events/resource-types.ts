@@ -7,6 +7,7 @@ import { VersionRecord } from '../operations/versions.ts'
 import {
   ApiImage,
   DeliverySnapshot,
+  DocumentSnapshot,
   PLATFORM_EVENTS,
   type PlatformEventType,
   RecoverySnapshot,
@@ -50,6 +51,10 @@ export const CHANGES = {
   API_IMAGE: {
     snapshot: ApiImage,
     actions: ['API_IMAGE_UPDATED', 'API_IMAGE_DELETED'],
+  },
+  API_VERSION_DOCUMENT: {
+    snapshot: DocumentSnapshot,
+    actions: ['API_VERSION_DOCUMENT_UPDATED', 'API_VERSION_DOCUMENT_DELETED'],
   },
   USER: {
     snapshot: UserSnapshot,

@@ -44,6 +44,7 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'auditpush',
   'auditroot',
   'delivery',
+  'documents',
   'encryptionkey',
   'heldmessages',
   'image',

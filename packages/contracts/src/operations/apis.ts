@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DocumentCounts, DocumentKind } from './document-kinds.ts'
 import { operation } from './operation.ts'
 import {
   flag,
@@ -96,10 +97,22 @@ export const ApiSnapshot = z
   .meta({ id: 'ApiSnapshot' })
 export type ApiSnapshot = z.infer<typeof ApiSnapshot>
 
+/** A document of a version, as the API shows it. */
+export const AttachedDocument = z.object({
+  name: z.string(),
+  kind: DocumentKind,
+  primary: z.boolean(),
+  counts: DocumentCounts,
+})
+export type AttachedDocument = z.infer<typeof AttachedDocument>
+
 export const ApiRecord = ApiSnapshot.extend({
   ownerDisplayName: z.string().nullable(),
   deployedOn: z.array(z.object({ environment: z.uuid(), deployedAt: Timestamp })).optional(),
   runningJobs: z.array(Job.omit({ api: true })).optional(),
+  documents: z
+    .array(AttachedDocument.extend({ version: z.uuid().meta({ description: 'Id of the version' }) }))
+    .optional(),
 }).meta({ id: 'Api' })
 export type ApiRecord = z.infer<typeof ApiRecord>
 
@@ -130,6 +143,7 @@ const record: ApiRecord = { ...apiExample, ownerDisplayName: 'Administrator' }
 const include = {
   includeDeployedOn: flag('Include deployment environment details'),
   includeRunningJobs: flag('Include running job details'),
+  includeDocuments: flag('Include the documents of the versions'),
 }
 
 /** The filters of lists of APIs. */

@@ -51,7 +51,7 @@ export interface Operation<
   body?: Body
   bodyExample?: unknown
   /** Media type of the request body when it is not JSON. */
-  bodyMediaType?: 'multipart/form-data' | 'application/cloudevents+json'
+  bodyMediaType?: 'multipart/form-data' | 'application/cloudevents+json' | '*/*'
   /** Maximum bytes of the request body. Default: see `bodyLimitOf`. */
   bodyLimit?: number
   /** By status. */

@@ -17,6 +17,7 @@ export const PROBLEMS = {
   'image-missing': { status: 400, title: 'The form has no file part' },
   'image-not-alone': { status: 400, title: 'The form has more than one file part' },
   'image-unreadable': { status: 400, title: 'The image cannot be read' },
+  'document-invalid': { status: 400, title: 'The document is invalid' },
   unauthenticated: { status: 401, title: 'Valid credentials are required' },
   'wrong-credentials': { status: 401, title: 'The user name or the password is wrong' },
   'scope-missing': { status: 403, title: 'The credentials do not have the required scope' },
@@ -27,6 +28,7 @@ export const PROBLEMS = {
   'not-found': { status: 404, title: 'The resource does not exist' },
   'api-not-found': { status: 404, title: 'There is no such API' },
   'version-not-found': { status: 404, title: 'The API has no such version' },
+  'document-not-found': { status: 404, title: 'The version has no such document' },
   'image-not-found': { status: 404, title: 'The API has no image' },
   'user-not-found': { status: 404, title: 'There is no such user' },
   'access-token-not-found': { status: 404, title: 'There is no such access token' },
@@ -42,6 +44,7 @@ export const PROBLEMS = {
   'api-name-taken': { status: 409, title: 'Another API has this name' },
   'version-name-taken': { status: 409, title: 'Another version of the API has this name' },
   'too-many-versions': { status: 409, title: 'The API has the maximum number of versions' },
+  'too-many-documents': { status: 409, title: 'The version has the maximum number of documents' },
   'username-taken': { status: 409, title: 'Another user has this name' },
   'last-administrator': { status: 409, title: 'At least one active global administrator is required' },
   'not-restorable': { status: 409, title: 'The earlier state breaks a rule that holds today' },
@@ -61,12 +64,15 @@ export const PROBLEMS = {
   'request-in-progress': { status: 409, title: 'A request with this Idempotency-Key is in progress' },
   'write-conflict': { status: 409, title: 'Too many concurrent changes to the same resource' },
   'position-gone': { status: 410, title: 'Events after this position have been removed' },
+  'document-gone': { status: 410, title: 'The bytes of the replaced document were removed' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },
   'body-too-large': { status: 413, title: 'The body is too large' },
+  'document-too-large': { status: 413, title: 'The document is too large' },
   'image-too-large': { status: 413, title: 'The image is too large' },
   'uri-too-long': { status: 414, title: 'The URL is too long' },
   'unsupported-media-type': { status: 415, title: 'The media type of the body is not supported' },
   'image-type-unsupported': { status: 415, title: 'The file is not PNG, JPEG, GIF, WebP or SVG' },
+  'range-not-satisfiable': { status: 416, title: 'The range is outside of the document' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another request' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The headers are too large' },
@@ -75,6 +81,7 @@ export const PROBLEMS = {
   'body-memory-full': { status: 503, title: 'Too many request bodies are being received' },
   'response-memory-full': { status: 503, title: 'Too many responses have not been received by clients' },
   'stream-quarantined': { status: 503, title: 'The history of this resource cannot be processed' },
+  'too-many-checks': { status: 503, title: 'Too many documents are being checked' },
   'too-many-exports': { status: 503, title: 'Too many exports of the audit log are running' },
   'too-many-replays': { status: 503, title: 'Too many event streams are reading past events' },
   'events-incomplete': { status: 503, title: 'Events are being published again' },
@@ -96,7 +103,10 @@ export const Problem = z
     code: z.string().meta({ description: 'Stable, kebab-case' }),
     requestId: z.string(),
     timestamp: z.string(),
-    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+    errors: z
+      .array(z.looseObject({ field: z.string().optional(), message: z.string() }))
+      .optional()
+      .meta({ description: 'With `field`; for `document-invalid` with `line`, `column` and `pointer`' }),
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details' })
 export type Problem = z.infer<typeof Problem>

@@ -152,6 +152,9 @@ export type AddRoute = <
   ) => Promise<DeclaredResponse<NoInfer<Responses>>>,
 ) => void
 
+/** Media types of bodies that handlers read themselves. */
+const STREAMED: ReadonlySet<string | undefined> = new Set(['multipart/form-data', '*/*'])
+
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /**
@@ -181,8 +184,7 @@ export function router(
       const input = {
         params: checkParams(operation.params, request.params),
         query: checkQuery(operation.query, request.query),
-        body:
-          operation.bodyMediaType === 'multipart/form-data' ? undefined : check(operation.body, request.body),
+        body: STREAMED.has(operation.bodyMediaType) ? undefined : check(operation.body, request.body),
       }
       const run = async (seed: Seed) => {
         const call = new CheckedCall(operation, input, { request, reply, principal }, seed, now)

@@ -17,7 +17,12 @@ import {
   type LiveApi,
 } from './api.ts'
 import { type DeploymentCommand, decideDeployment, undeployAll } from './deployment.decide.ts'
-import { decideVersion, type VersionCommand } from './version.decide.ts'
+import {
+  type AttachmentCommand,
+  decideAttachment,
+  decideVersion,
+  type VersionCommand,
+} from './version.decide.ts'
 
 export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
@@ -26,6 +31,7 @@ export type ApiCommand =
   | ({ type: 'RestoreApi'; at: string; fields: ApiFields } & Conditional)
   | ({ type: 'DeleteApi'; undeploy: boolean } & Conditional)
   | VersionCommand
+  | AttachmentCommand
   | DeploymentCommand
   | { type: 'AttachImage' | 'DetachImage'; metadata: CommandMetadata; imageRevision: number }
   | { type: 'JoinProduct' | 'LeaveProduct'; metadata: CommandMetadata; product: string; at: string }
@@ -66,6 +72,9 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
       case 'UpdateVersion':
       case 'DeleteVersion':
         return decideVersion(state, command)
+      case 'AttachDocument':
+      case 'DetachDocument':
+        return decideAttachment(state, command)
       case 'StartDeployment':
       case 'ReportDeployment':
       case 'CancelDeployment':
@@ -103,6 +112,8 @@ function decideWithoutApi(command: ApiCommand): ApiEvent[] {
   switch (command.type) {
     case 'ReportDeployment':
     case 'TimeOutDeployment':
+    case 'AttachDocument':
+    case 'DetachDocument':
     case 'AttachImage':
     case 'DetachImage':
     case 'JoinProduct':
@@ -159,6 +170,8 @@ function describe(before: ApiState, event: ApiEvent, after: ApiState, command?: 
     case 'VersionDeleted':
       return version('API_VERSION_DELETED', event.data.id)
     // The services that these changes come from publish and audit them.
+    case 'DocumentAttached':
+    case 'DocumentDetached':
     case 'ImageAttached':
     case 'ImageDetached':
     case 'ProductJoined':

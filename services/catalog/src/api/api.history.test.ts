@@ -15,7 +15,7 @@ import {
   projectApiPeriods,
   snapshotOf,
   type VersionDocument,
-  versionRecordOf,
+  versionWithDocuments,
 } from './api.projection.ts'
 
 const { streams } = frozenStreams(join(import.meta.dirname, '../frozen'), 'api')
@@ -36,7 +36,7 @@ const recordIn = ({ collection, doc }: Write): object => {
   const { resource: id, validFrom, validTo, ...shown } = doc as ApiDocument & Record<string, never>
   return collection === apiPeriods
     ? snapshotOf({ ...shown, id } as never)
-    : versionRecordOf({ ...shown, id } as unknown as VersionDocument)
+    : versionWithDocuments({ ...shown, id } as unknown as VersionDocument)
 }
 
 test.for(streams)('the patches of frozen stream %# lead to each of its records', async stream => {

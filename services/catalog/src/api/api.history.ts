@@ -6,7 +6,7 @@ import {
   apiPeriods,
   snapshotOf,
   type VersionDocument,
-  versionRecordOf,
+  versionWithDocuments,
 } from './api.projection.ts'
 
 /** A change of an API or of a version. */
@@ -24,8 +24,13 @@ export const apiHistory = defineCollection<ApiHistoryDocument>({
 /** Name of the history of a version. */
 export const versionHistory = (api: string, version: string) => `${api}:${version}`
 
-/** Operations whose audit record is that of the image service. */
-const OPERATIONS = { ImageAttached: 'API_IMAGE_UPDATED', ImageDetached: 'API_IMAGE_DELETED' }
+/** Operations whose audit record is that of media. */
+const OPERATIONS = {
+  ImageAttached: 'API_IMAGE_UPDATED',
+  ImageDetached: 'API_IMAGE_DELETED',
+  DocumentAttached: 'API_VERSION_DOCUMENT_UPDATED',
+  DocumentDetached: 'API_VERSION_DOCUMENT_DELETED',
+}
 
 export function projectApiHistory({ collection, id, before, after, event, at }: DocumentChange): Write[] {
   // Events of versions leave the document of their API unchanged.
@@ -45,14 +50,17 @@ export function projectApiHistory({ collection, id, before, after, event, at }: 
           },
           OPERATIONS,
         )
-      : historyDocument({
-          ...change,
-          resourceType: 'API_VERSION',
-          history: versionHistory(api, id),
-          before: before && versionRecordOf(before as VersionDocument),
-          after: after && versionRecordOf(after as VersionDocument),
-          revision: (after as VersionDocument | null)?.versionRevision ?? null,
-        })
+      : historyDocument(
+          {
+            ...change,
+            resourceType: 'API_VERSION',
+            history: versionHistory(api, id),
+            before: before && versionWithDocuments(before as VersionDocument),
+            after: after && versionWithDocuments(after as VersionDocument),
+            revision: (after as VersionDocument | null)?.versionRevision ?? null,
+          },
+          OPERATIONS,
+        )
   if (!doc) return []
   const inApi = placeIn(api, doc.timestamp, event.revision)
   return [

@@ -1,8 +1,9 @@
-import type { ApiSnapshot, VersionRecord } from '@gantry/contracts'
+import type { ApiSnapshot, AttachedDocument, VersionRecord } from '@gantry/contracts'
 import { type Period, type Project, periodFields, validity } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/stores'
 import type { ApiEvent, ApiState } from './api.ts'
 import type { RunningJob } from './deployment.ts'
+import { documentsOf } from './version.ts'
 
 /** An API with the fields that lists and filters need. */
 export interface ApiDocument extends ApiSnapshot {
@@ -40,6 +41,9 @@ export const apis = defineCollection<ApiDocument>({
 
 export interface VersionDocument extends VersionRecord {
   versionRevision: number
+  documents: AttachedDocument[]
+  /** Whether it has documents, for the filter. */
+  documented: boolean
 }
 
 export const versions = defineCollection<VersionDocument>({
@@ -51,16 +55,24 @@ export const versions = defineCollection<VersionDocument>({
     displayName: 'string',
     status: 'string',
     createdAt: 'string',
+    documented: 'boolean',
   },
 })
+
+const VERSION_EVENTS: ReadonlySet<ApiEvent['type']> = new Set([
+  'VersionCreated',
+  'VersionUpdated',
+  'VersionDeleted',
+  'DocumentAttached',
+  'DocumentDetached',
+])
 
 /** The document of the API, and of each version that the events changed. Removes all of them when the API is deleted. */
 export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision }, events) => {
   if (state.status === 'Absent') return []
   const changedVersions = new Set<string>()
   for (const { type, data } of events) {
-    if (type === 'VersionCreated' || type === 'VersionUpdated' || type === 'VersionDeleted')
-      changedVersions.add(data.id)
+    if (VERSION_EVENTS.has(type)) changedVersions.add((data as { id: string }).id)
   }
   if (state.status === 'Deleted') {
     // Also versions that were deleted before the API: their events may be projected together with the API's deletion.
@@ -71,8 +83,14 @@ export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision },
   }
   const versionWrites = [...changedVersions].map((version): Write => {
     const known = state.versions.get(version)
-    const doc = known ? { ...known.record, versionRevision: known.revision } : null
-    return { collection: versions, id: version, doc, revision }
+    const documents = known ? documentsOf(known) : []
+    const doc = known && {
+      ...known.record,
+      versionRevision: known.revision,
+      documents,
+      documented: documents.length > 0,
+    }
+    return { collection: versions, id: version, doc: doc ?? null, revision }
   })
   const deployedOn = [...state.deployedOn].map(([environment, deployedAt]) => ({ environment, deployedAt }))
   const [oldest] = state.runningJobs.map(({ startedAt }) => startedAt).toSorted()
@@ -122,4 +140,15 @@ export function snapshotOf(doc: ApiDocument): ApiSnapshot {
   return fields
 }
 
-export const versionRecordOf = ({ versionRevision, ...fields }: VersionDocument): VersionRecord => fields
+export const versionRecordOf = ({
+  versionRevision,
+  documents,
+  documented,
+  ...fields
+}: VersionDocument): VersionRecord => fields
+
+/** The record of a version with its documents, as its history shows it. */
+export const versionWithDocuments = (doc: VersionDocument) => ({
+  ...versionRecordOf(doc),
+  ...(doc.documented && { documents: doc.documents }),
+})

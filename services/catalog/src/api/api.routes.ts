@@ -21,30 +21,43 @@ import {
   requirePast,
 } from '@gantry/service-runtime'
 import type { ApiAggregate } from './api.decide.ts'
-import { type ApiDocument, snapshotOf } from './api.projection.ts'
+import { type ApiDocument, snapshotOf, type VersionDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
 import { conditionsOf } from './facets.routes.ts'
 
 export interface ApiRoutes {
   api: ApiAggregate
   apis: Moments<ApiDocument>
+  versions: Moments<VersionDocument>
   namesOf: NamesOf
   /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
 
+/** Versions that are read together. */
+const MANY = 1_000
+
 interface Included {
   at?: string | undefined
   includeDeployedOn?: boolean | undefined
   includeRunningJobs?: boolean | undefined
+  includeDocuments?: boolean | undefined
 }
 
-export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletion }: ApiRoutes): void {
+export function apiRoutes(
+  route: AddRoute,
+  { api, apis, versions, namesOf, announceDeletion }: ApiRoutes,
+): void {
   route(listApis, async ({ query }) => {
     const moment = await apis.at(query.at)
     const { items, total } = await moment.find(listing(query, conditionsOf(query)))
     const names = await displayNames(items.map(({ doc }) => doc.owner))
-    const content = items.map(({ doc }) => record(doc, names.get(doc.owner ?? ''), query))
+    const ids = items.map(({ doc }) => doc.id)
+    const documents = await documentsOf(versions, ids, query)
+    const content = items.map(({ doc }) => ({
+      ...record(doc, names.get(doc.owner ?? ''), query),
+      ...(documents && { documents: documents.get(doc.id) ?? [] }),
+    }))
     return { status: 200, body: page(content, total, query) }
   })
 
@@ -90,10 +103,14 @@ export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletio
     if (!stored) throw new Refusal('api-not-found')
     const { doc } = stored
     const ownerDisplayName = (await displayNames([doc.owner])).get(doc.owner ?? '')
+    const documents = (await documentsOf(versions, [id], included))?.get(id)
     return {
-      body: record(doc, ownerDisplayName, included),
+      body: {
+        ...record(doc, ownerDisplayName, included),
+        ...(included.includeDocuments && { documents: documents ?? [] }),
+      },
       revision: doc.recordRevision,
-      variant: ownerDisplayName,
+      variant: documents ? `${ownerDisplayName} ${JSON.stringify(documents)}` : ownerDisplayName,
     }
   }
 }
@@ -115,4 +132,31 @@ function record(doc: ApiDocument, ownerDisplayName: string | undefined, included
     ...(included.includeDeployedOn && { deployedOn }),
     ...(included.includeRunningJobs && { runningJobs }),
   }
+}
+
+/** The documents of all versions, by API. */
+async function documentsOf(
+  versions: Moments<VersionDocument>,
+  ids: string[],
+  { at, includeDocuments }: Included,
+) {
+  if (!includeDocuments) return undefined
+  const moment = await versions.at(at, ids.length === 1 ? ids[0] : undefined)
+  const where = { api: { in: ids }, documented: true }
+  const found = new Map<string, NonNullable<ApiRecord['documents']>>()
+  for (let skip = 0, more = ids.length > 0; more; skip += MANY) {
+    const listed = await moment.list({
+      where,
+      sort: [{ field: 'name', direction: 'asc' }],
+      skip,
+      limit: MANY,
+    })
+    for (const { doc } of listed)
+      found.set(doc.api, [
+        ...(found.get(doc.api) ?? []),
+        ...doc.documents.map(document => ({ version: doc.id, ...document })),
+      ])
+    more = listed.length === MANY
+  }
+  return found
 }

@@ -1,7 +1,14 @@
 import type { ApiInput, ApiSnapshot } from '@gantry/contracts'
 import { type EventSchemas, PersistentMap } from '@gantry/event-sourcing'
 import { type DeploymentEvent, type Deployments, deploymentStatus, evolveDeployments } from './deployment.ts'
-import { evolveVersions, type Version, type VersionEvent, type Versions } from './version.ts'
+import {
+  type DocumentEvent,
+  evolveAttachments,
+  evolveVersions,
+  type Version,
+  type VersionEvent,
+  type Versions,
+} from './version.ts'
 
 export type ApiFields = Omit<ApiInput, 'owner'> & { owner: string | null }
 
@@ -10,6 +17,7 @@ export type ApiEvent =
   | { type: 'ApiUpdated'; data: ApiFields & { updatedAt: string } }
   | { type: 'ApiDeleted'; data: { deletedAt: string } }
   | VersionEvent
+  | DocumentEvent
   | DeploymentEvent
   | { type: 'ImageAttached'; data: { imageRevision: number; attachedAt: string } }
   | { type: 'ImageDetached'; data: { imageRevision: number; detachedAt: string } }
@@ -43,6 +51,8 @@ export const apiEvents: EventSchemas<ApiEvent> = {
   VersionCreated: [],
   VersionUpdated: [],
   VersionDeleted: [],
+  DocumentAttached: [],
+  DocumentDetached: [],
   DeploymentStarted: [],
   ApiDeployed: [],
   ApiUndeployed: [],
@@ -92,6 +102,9 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
     case 'VersionUpdated':
     case 'VersionDeleted':
       return { ...state, ...evolveVersions(state, event, revision) }
+    case 'DocumentAttached':
+    case 'DocumentDetached':
+      return { ...state, versions: evolveAttachments(state.versions, event) }
     case 'DeploymentStarted':
       return deployment(event, event.data.startedAt)
     case 'ApiDeployed':

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Refusal, type VersionInput, type VersionRecord } from '@gantry/contracts'
+import { type AttachedDocument, Refusal, type VersionInput, type VersionRecord } from '@gantry/contracts'
 import { type CommandMetadata, type Conditional, requireRevision } from '@gantry/event-sourcing'
-import type { Version, VersionEvent, Versions } from './version.ts'
+import type { DocumentEvent, Version, VersionEvent, Versions } from './version.ts'
 
 export type VersionCommand =
   | {
@@ -15,6 +15,25 @@ export type VersionCommand =
     }
   | ({ type: 'UpdateVersion'; version: string; input: VersionInput } & Conditional)
   | ({ type: 'DeleteVersion'; version: string } & Conditional)
+
+/** An event of media about a document of a version. */
+export type AttachmentCommand = { metadata: CommandMetadata; version: string; documentRevision: number } & (
+  | { type: 'AttachDocument'; document: AttachedDocument }
+  | { type: 'DetachDocument'; name: string }
+)
+
+/** An event that was handled, or that is about a deleted version, changes nothing. */
+export function decideAttachment({ versions }: Versions, command: AttachmentCommand): DocumentEvent[] {
+  const { version: id, documentRevision, metadata } = command
+  const name = command.type === 'AttachDocument' ? command.document.name : command.name
+  const version = versions.get(id)
+  if (!version || documentRevision <= (version.attachments?.find(one => one.name === name)?.revision ?? -1))
+    return []
+  if (command.type === 'DetachDocument')
+    return [{ type: 'DocumentDetached', data: { id, name, documentRevision, detachedAt: metadata.now } }]
+  const data = { id, ...command.document, documentRevision, attachedAt: metadata.now }
+  return [{ type: 'DocumentAttached', data }]
+}
 
 export function decideVersion(state: Versions, command: VersionCommand): VersionEvent[] {
   const { now } = command.metadata

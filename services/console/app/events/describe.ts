@@ -5,6 +5,7 @@ const GROUPS = [
   ['API_DEPLOY', 'Deployments', 'teal'],
   ['API_UNDEPLOYED', 'Deployments', 'teal'],
   ['DEPLOYMENT', 'Deployments', 'teal'],
+  ['API_VERSION_DOCUMENT', 'Documents', 'violet'],
   ['API_VERSION', 'Versions', 'indigo'],
   ['API_IMAGE', 'Images', 'grape'],
   ['API_', 'APIs', 'cyan'],

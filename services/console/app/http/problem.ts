@@ -66,7 +66,8 @@ export const adviceOn = ({ status, code }: ProblemDetails): string | undefined =
 export function problemOf(response: Response, body: unknown): ProblemDetails {
   if (!isProblem(body)) return unreadable(response)
   const { code, title, detail, requestId, errors } = body
-  return { ...headersOf(response), code, title, detail, requestId, errors, members: body }
+  const fields = errors?.map(({ field = '', message }) => ({ field, message }))
+  return { ...headersOf(response), code, title, detail, requestId, errors: fields, members: body }
 }
 
 /** The problem of a response that is not from the service, e.g. the page of a proxy. */

@@ -4,6 +4,7 @@ type EventType = Schemas['EventType']
 
 /** The beginnings of names with the group that they belong to. The first one that fits counts. */
 const GROUPS: readonly (readonly [string, string])[] = [
+  ['API_VERSION_DOCUMENT_', 'Documents of APIs'],
   ['API_VERSION_', 'API versions'],
   ['API_IMAGE_', 'API images'],
   ['API_DEPLOY', 'Deployments of APIs'],

@@ -3,7 +3,7 @@ import type { Executed } from '@gantry/event-sourcing'
 import { type AddRoute, countBody, countResponse, matchesNone, retainBody } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
-import type { ImageBytes } from './image.bytes.ts'
+import type { StoredBytes } from '../bytes/bytes.ts'
 import type { ImageAggregate, ImageCommand } from './image.decide.ts'
 import { readForm } from './image.form.ts'
 import type { ImageDocument } from './image.projection.ts'
@@ -13,7 +13,7 @@ import { ImageUpload } from './image.upload.ts'
 export interface ImageRoutes {
   image: ImageAggregate
   images: Collection<ImageDocument>
-  bytes: ImageBytes
+  bytes: StoredBytes
   /** Whether the API exists according to the catalog. */
   apiExists(api: string): Promise<boolean>
   /** Sends the change of an image to other services without delay. */

@@ -6,8 +6,8 @@ import { folderBlobStore } from '@gantry/embedded'
 import { BodyMemory } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { storedBytes } from '../bytes/bytes.ts'
 import { lossyWebp, png, svg } from '../testing/samples.ts'
-import { imageBytes } from './image.bytes.ts'
 import { ImageUpload } from './image.upload.ts'
 
 const MEBIBYTE = 1_048_576
@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const begin = () => new ImageUpload(imageBytes(blobs), memory.countFor('ada'))
+const begin = () => new ImageUpload(storedBytes(blobs), memory.countFor('ada'))
 const chunksOf = (image: Buffer, size: number) =>
   Array.from({ length: Math.ceil(image.length / size) }, (_, at) =>
     image.subarray(at * size, (at + 1) * size),

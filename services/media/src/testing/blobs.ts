@@ -13,8 +13,8 @@ export const blobsIn = (
     await reached(`put ${key}`)
   },
   draft: () => Promise.reject(new Error('nothing is uploaded here')),
-  async get(key) {
-    const content = stored.get(key)
+  async get(key, range) {
+    const content = stored.get(key)?.subarray(range?.from, range?.to)
     await reached(`get ${key}`)
     return content
   },

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { setTimeout } from 'node:timers/promises'
 import { folderBlobStore, makeFolder, sqliteEventStore, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
 import { processOn } from '@gantry/hosting'
-import { ImageLost, imageBytes, referencedBytes } from '@gantry/media'
+import { BytesLost, referencedBytes, storedBytes } from '@gantry/media'
 import { type Peers, readSettings, Unanswered } from '@gantry/service-runtime'
 import {
   backingUp,
@@ -271,8 +271,9 @@ async function copyImages(
   signal: AbortSignal,
 ): Promise<Omit<Copied, 'usesKeyFile'>> {
   verifyCopy('events', join(folder, LOG))
-  const { position, events, images: named } = await contentOfLog(join(folder, LOG))
-  const bytesOf = imageBytes(folderBlobStore({ path: join(dataDir, IMAGES) }))
+  const { position, events, live, replaced } = await contentOfLog(join(folder, LOG))
+  const named = new Set([...live, ...replaced])
+  const bytesOf = storedBytes(folderBlobStore({ path: join(dataDir, IMAGES) }))
   const images: BackupFile[] = []
   const lost: string[] = []
   const bar: Progress = progressBar('images')
@@ -280,11 +281,12 @@ async function copyImages(
   for (const sha256 of named) {
     signal.throwIfAborted()
     const bytes = await bytesOf.get(sha256).catch(error => {
-      if (error instanceof ImageLost) return undefined
+      if (error instanceof BytesLost) return undefined
       throw error
     })
     if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) {
-      lost.push(sha256)
+      // The bytes of documents that were replaced long ago are removed.
+      if (live.has(sha256)) lost.push(sha256)
       continue
     }
     const path = `${IMAGES}/${sha256}`
@@ -327,15 +329,17 @@ export interface LogContent {
   /** Position of the last event. */
   position: string
   events: number
-  /** SHA-256 of every existing image. */
-  images: Set<string>
+  /** SHA-256 of every existing image and document. */
+  live: Set<string>
+  /** SHA-256 of replaced documents. */
+  replaced: Set<string>
 }
 
 /** Reads a copy of a log that no other process uses. */
 export async function contentOfLog(path: string): Promise<LogContent> {
   const log = sqliteEventStore({ path })
   try {
-    return { position: await log.head(), events: await log.count(), images: await referencedBytes(log) }
+    return { position: await log.head(), events: await log.count(), ...(await referencedBytes(log)) }
   } finally {
     await log.close()
   }

@@ -68,7 +68,7 @@ async function lastMessages({ bus }: ServicesInstallation): Promise<Reached[]> {
 }
 
 async function missingImages({ eventStore, blobs }: ServicesInstallation): Promise<string[]> {
-  const missing = await referencedBytes(eventStore)
+  const { live: missing } = await referencedBytes(eventStore)
   for await (const key of blobs.keys()) missing.delete(digestInKey(key))
   return [...missing]
 }

@@ -13,6 +13,7 @@ import { run as backUp } from './backup.ts'
 import { run as restore } from './restore.ts'
 
 const IMAGE = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>')
+const REPLACED = Buffer.from('# A document')
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 let folder: string
@@ -27,10 +28,20 @@ beforeAll(async () => {
   const metadata = { actor: { id: null, name: 'test' }, requestId: '1', at: '2026-11-22T12:00:00.000Z' }
   const event = { id: '1', type: 'ImageUploaded', data: { sha256: digest(IMAGE) }, metadata }
   await log.append('image-1', [event], NO_STREAM)
+  // The bytes of the first document were removed after it was replaced.
+  const versions = ['0'.repeat(64), digest(REPLACED), digest(IMAGE)]
+  const documents = versions.map((sha256, index) => ({
+    id: String(index),
+    type: 'DocumentUploaded',
+    data: { apiVersion: 'v', name: 'a', sha256 },
+    metadata,
+  }))
+  await log.append('documents-1', documents, NO_STREAM)
   const command = { ...metadata, commandId: '2', now: metadata.at }
   await useEncryptionKeys(log, opened.encryptionKeys, command)
   await log.close()
-  await folderBlobStore({ path: opened.images }).put(digest(IMAGE), IMAGE)
+  const blobs = folderBlobStore({ path: opened.images })
+  for (const bytes of [IMAGE, REPLACED]) await blobs.put(digest(bytes), bytes)
   sealDataFolder(opened)
   expect(await backUp([backup], { DATA_DIR: data })).toBe(0)
 })
@@ -80,7 +91,7 @@ test.each<[string, (copy: string) => Promise<void>, RegExp]>([
   [
     'a shorter log',
     copy => changeLog(copy, 'DELETE FROM events'),
-    /has 0 events up to position .*, not 2 up to/,
+    /has 0 events up to position .*, not 5 up to/,
   ],
   [
     'a truncated log',
@@ -160,6 +171,8 @@ test('keys that are left out or stored apart are needed for the restore', async 
   )
   expect(await restore(options, { DATA_DIR, ENCRYPTION_KEY })).toBe(0)
   expect((await readdir(DATA_DIR)).toSorted()).toEqual(['events.db', 'gantry.json', 'images', 'user-keys.db'])
+  const restored = await readdir(join(DATA_DIR, 'images'))
+  expect(restored.toSorted()).toEqual([IMAGE, REPLACED].map(digest).toSorted())
 })
 
 test('the key of ENCRYPTION_KEY is never in a backup', async () => {

@@ -242,14 +242,14 @@ async function requireOpenable(path: string, encryptionKeys: EncryptionKeys, fro
 
 /** Checks that the log agrees with the manifest, and that the backup has the bytes of all images of the log. */
 async function requireContent({ folder, manifest }: Order, path: string): Promise<void> {
-  const { position, events, images } = await contentOfLog(path)
+  const { position, events, live } = await contentOfLog(path)
   const { log, files, lostImages } = manifest
   if (position !== log.position || events !== log.events)
     throw new CommandFailed(
       `${join(folder, LOG)} has ${events} events up to position ${position}, not ${log.events} up to ${log.position}`,
     )
   const present = new Set([...lostImages, ...files.map(({ path }) => basename(path))])
-  const missing = [...images].find(sha256 => !present.has(sha256))
+  const missing = [...live].find(sha256 => !present.has(sha256))
   if (missing) throw new CommandFailed(`${folder} lacks the image ${missing}, which its log names`)
 }
 

@@ -1,5 +1,5 @@
 import { catalogService, catalogSettings } from '@gantry/catalog'
-import { subjects } from '@gantry/contracts'
+import { PUBLIC_EVENTS, subjects } from '@gantry/contracts'
 import type { RecordedEvent } from '@gantry/event-sourcing'
 import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
@@ -87,6 +87,16 @@ export const catalog: ServiceUnderTest = {
     deploy: startDeployment('PUT'),
     undeploy: startDeployment('DELETE'),
     report,
+    document: ({ id, log, name, variant }) => {
+      const api = id('api')
+      const versions = log.filter(({ type, stream }) => type === 'VersionCreated' && stream === `api-${api}`)
+      const version = versions[name % versions.length]?.data.id
+      if (api === undefined || version === undefined) return undefined
+      const type = variant % 2 ? 'API_VERSION_DOCUMENT_UPDATED' : 'API_VERSION_DOCUMENT_DELETED'
+      const { example } = PUBLIC_EVENTS[type]
+      const data = { ...example, api, apiVersion: version, name: `${name}.yaml`, primary: variant > 1 }
+      return foreignFact('media', type, { subject: api, revision: variant, data })
+    },
     image: ({ id, name, variant }) => {
       const api = id('api')
       const type = variant % 2 ? 'API_IMAGE_UPDATED' : 'API_IMAGE_DELETED'

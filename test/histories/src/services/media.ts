@@ -1,5 +1,6 @@
 import { requests } from '@gantry/contracts'
-import { mediaService } from '@gantry/media'
+import { documentSettings, mediaService } from '@gantry/media'
+import { inlineChecker } from '@gantry/media/testing'
 import type { ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
 
@@ -29,11 +30,18 @@ const upload: ServiceUnderTest['requests'][string] = asked => {
   return { method: 'PUT', url, readAt: url, ...form(asked.variant) }
 }
 
+const versionOf = (asked: Parameters<typeof api>[0]) => idNamed(`version ${asked.target} ${asked.name}`)
+const documentAt = (asked: Parameters<typeof api>[0] & { variant: number }) => {
+  const url = `/apis/${api(asked)}/versions/${versionOf(asked)}/documents/${asked.variant % 2}.yaml`
+  return { url, readAt: url }
+}
+
 export const media: ServiceUnderTest = {
   name: 'media',
-  make: dependencies => mediaService(dependencies),
+  make: dependencies => mediaService(dependencies, documentSettings.parse({}), { checker: inlineChecker }),
   async prepare({ peers }) {
     peers.answer(requests.apiExists, async () => ({ exists: true }))
+    peers.answer(requests.findVersion, async ({ version }) => ({ id: version }))
     peers.answer(requests.react('catalog'), async () => null)
   },
   first: ['upload'],
@@ -44,6 +52,22 @@ export const media: ServiceUnderTest = {
       const url = `/apis/${api(asked)}/image`
       return { method: 'DELETE', url, readAt: url }
     },
+    putDocument: asked => ({
+      method: 'PUT',
+      ...documentAt(asked),
+      payload: Buffer.from(
+        `openapi: 3.0.0\ninfo: {title: T, version: '1'}\npaths: {${Array.from({ length: asked.variant }, (_, n) => `/${n}: {get: {responses: {}}}`)}}\n`,
+      ),
+    }),
+    deleteDocument: asked => ({ method: 'DELETE', ...documentAt(asked) }),
+    versionDeleted: asked =>
+      asked.variant > 0
+        ? undefined
+        : foreignFact('catalog', 'API_VERSION_DELETED', {
+            subject: api(asked),
+            revision: 8,
+            data: { id: versionOf(asked) },
+          }),
     apiDeleted: asked =>
       asked.variant > 0
         ? undefined

@@ -11,6 +11,8 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   API_DEPLOYMENT_FAILED: 'Deployment failed',
   API_IMAGE_UPDATED: 'Image changed',
   API_IMAGE_DELETED: 'Image deleted',
+  API_VERSION_DOCUMENT_UPDATED: 'Document changed',
+  API_VERSION_DOCUMENT_DELETED: 'Document deleted',
   API_VERSION_CREATED: 'Version created',
   API_VERSION_UPDATED: 'Version changed',
   API_VERSION_DELETED: 'Version deleted',

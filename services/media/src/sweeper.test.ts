@@ -6,9 +6,9 @@ import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { type EventStore, NO_STREAM } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/stores'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { blobsIn } from '../testing/blobs.ts'
-import { imageBytes } from './image.bytes.ts'
-import { referencedBytes, startSweeper } from './image.sweeper.ts'
+import { storedBytes } from './bytes/bytes.ts'
+import { referencedBytes, startSweeper } from './sweeper.ts'
+import { blobsIn } from './testing/blobs.ts'
 
 const NAME = 'media.sweeper'
 const A = 'a1'.repeat(32)
@@ -43,10 +43,11 @@ const sweeping = (pausedAfter?: string) => {
   }
   const said: string[] = []
   const note = (_: object, message: string) => void said.push(message)
-  const sweeper = startSweeper(imageBytes(blobsIn(stored, reach)), {
+  const sweeper = startSweeper(storedBytes(blobsIn(stored, reach)), {
     eventStore,
     readModels,
     now: () => new Date('2026-11-21T10:00:00.000Z'),
+    retentionMs: 0,
     process: { holder: 'paused', log: { info: note, warn: note, error: note } },
   })
   onTestFinished(() => sweeper.stop())
@@ -106,5 +107,37 @@ test('an event of an unknown type drops no reference to bytes; a deletion and a 
     ]
     await eventStore.append(`image-${type}`, events, NO_STREAM)
   }
-  expect(await referencedBytes(eventStore)).toEqual(new Set(['ImageRated']))
+  expect((await referencedBytes(eventStore)).live).toEqual(new Set(['ImageRated']))
+})
+
+test('documents reference their bytes, and after a replacement or a removal for a time', async () => {
+  const at = (time: string, type: string, data: Record<string, string | string[]>) => ({
+    id: randomUUID(),
+    type,
+    data: { apiVersion: 'v', ...data },
+    metadata: { ...metadata, at: `2026-11-21T${time}:00.000Z` },
+  })
+  const upload = (time: string, name: string, sha256: string) =>
+    at(time, 'DocumentUploaded', { name, sha256 })
+  const events = [
+    upload('10:00', 'a', 'a1'),
+    upload('10:00', 'b', 'b1'),
+    upload('10:00', 'c', 'c1'),
+    upload('10:00', 'd', 'd1'),
+    upload('11:00', 'a', 'a2'),
+    upload('12:00', 'b', 'b2'),
+    at('13:00', 'DocumentDeleted', { name: 'c' }),
+  ]
+  await eventStore.append('documents-1', events, NO_STREAM)
+  const of = async () => {
+    const { live, replaced } = await referencedBytes(eventStore, { since: '2026-11-21T12:00:00.000Z' })
+    return [[...live].toSorted(), [...replaced].toSorted()]
+  }
+  expect(await of()).toEqual([
+    ['a2', 'b2', 'd1'],
+    ['b1', 'c1'],
+  ])
+  const discarded = at('14:00', 'VersionDocumentsDiscarded', { names: ['a', 'b'] })
+  await eventStore.append('documents-1', [discarded, at('15:00', 'DocumentsDiscarded', {})], 6)
+  expect(await of()).toEqual([[], ['a2', 'b1', 'b2', 'c1', 'd1']])
 })

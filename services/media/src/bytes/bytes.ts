@@ -1,15 +1,21 @@
-import type { BlobDraft, BlobStore } from '@gantry/stores'
+import type { BlobDraft, BlobStore, ByteRange } from '@gantry/stores'
 
-/** The bytes of images by their SHA-256 in hexadecimal. Images with equal content share the bytes. */
-export interface ImageBytes {
+/**
+ * The bytes of images and documents by their SHA-256 in hexadecimal: equal bytes are stored once. What is derived from
+ * bytes, and can be made again, is stored beside them.
+ */
+export interface StoredBytes {
   /** Stores bytes; they are durable when this returns. */
   put(sha256: string, bytes: Uint8Array): Promise<void>
   /** Opens a draft that stores bytes as they arrive. It is committed under their SHA-256. */
   draft(): Promise<BlobDraft>
-  /** Reads bytes. @throws ImageLost when they are not stored, or an error of the store */
-  get(sha256: string): Promise<Buffer>
+  /** Reads bytes, or a range of them. @throws BytesLost when they are not stored, or an error of the store */
+  get(sha256: string, range?: ByteRange): Promise<Buffer>
+  /** What was derived from bytes: `name` says how. */
+  getDerived(name: string, sha256: string): Promise<Uint8Array | undefined>
+  putDerived(name: string, sha256: string, derived: Uint8Array): Promise<void>
   /**
-   * Garbage collection in two phases. Bytes that no image references are set aside; those that an earlier sweep set aside
+   * Garbage collection in two phases. Bytes that nothing references are set aside; those that an earlier sweep set aside
    * and that are still unreferenced are removed. An upload that runs during a sweep keeps its bytes if it ends before the
    * next sweep.
    * @param mayContinue called before each deletion; after `false` the sweep deletes nothing more
@@ -17,11 +23,11 @@ export interface ImageBytes {
   sweep(referenced: ReadonlySet<string>, mayContinue: () => Promise<boolean>): Promise<void>
 }
 
-/** The bytes of an image are not stored. */
-export class ImageLost extends Error {
+/** Referenced bytes are not stored. */
+export class BytesLost extends Error {
   constructor(sha256: string) {
-    super(`the bytes of image ${sha256} are lost`)
-    this.name = 'ImageLost'
+    super(`the bytes ${sha256} are lost`)
+    this.name = 'BytesLost'
   }
 }
 
@@ -29,16 +35,19 @@ const SHA256 = /^[0-9a-f]{64}$/
 /** A sweep sets bytes aside under this prefix before it removes them, and moves them back if the log names them. */
 const ASIDE = 'aside-'
 
+const DERIVED = /^derived-[\w.-]+-([0-9a-f]{64})$/
+
 /** The SHA-256 of the bytes that the store has under a key. */
 export const digestInKey = (key: string): string => (key.startsWith(ASIDE) ? key.slice(ASIDE.length) : key)
 
-export function imageBytes(blobs: BlobStore): ImageBytes {
+export function storedBytes(blobs: BlobStore): StoredBytes {
   const put = (sha256: string, bytes: Uint8Array) => blobs.put(sha256, bytes)
 
-  const get = async (sha256: string) => {
+  const get = async (sha256: string, range?: ByteRange) => {
+    const read = (key: string) => blobs.get(key, range)
     // Reads the first key again at the end: a sweep may have moved the bytes back meanwhile.
-    const bytes = (await blobs.get(sha256)) ?? (await blobs.get(ASIDE + sha256)) ?? (await blobs.get(sha256))
-    if (!bytes) throw new ImageLost(sha256)
+    const bytes = (await read(sha256)) ?? (await read(ASIDE + sha256)) ?? (await read(sha256))
+    if (!bytes) throw new BytesLost(sha256)
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
@@ -59,11 +68,24 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
       if (referenced.has(sha256)) await move(key, sha256)
       else await blobs.delete(key)
     }
+    for (const key of keys) {
+      const [, sha256] = DERIVED.exec(key) ?? []
+      if (sha256 === undefined || referenced.has(sha256)) continue
+      if (!(await mayContinue())) return
+      await blobs.delete(key)
+    }
     for (const key of keys.filter(key => SHA256.test(key) && !referenced.has(key))) {
       if (!(await mayContinue())) return
       await move(key, ASIDE + key)
     }
   }
 
-  return { put, draft: () => blobs.draft(), get, sweep }
+  return {
+    put,
+    draft: () => blobs.draft(),
+    get,
+    getDerived: (name, sha256) => blobs.get(`derived-${name}-${sha256}`),
+    putDerived: (name, sha256, derived) => blobs.put(`derived-${name}-${sha256}`, derived),
+    sweep,
+  }
 }

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
 import { blobsIn } from '../testing/blobs.ts'
-import { type ImageBytes, imageBytes } from './image.bytes.ts'
+import { type StoredBytes, storedBytes } from './bytes.ts'
 
 const A = 'a1'.repeat(32)
 const going = async () => true
 const nothing = new Set<string>()
 
 let blobs: Map<string, Uint8Array>
-let bytes: ImageBytes
+let bytes: StoredBytes
 /** An action that another process takes just after a call on the store, once. */
 let meanwhile: { after: string; happens: () => Promise<void> } | undefined
 
@@ -19,7 +19,7 @@ const reach = async (call: string) => {
 }
 beforeEach(async () => {
   blobs = new Map()
-  bytes = imageBytes(blobsIn(blobs, reach))
+  bytes = storedBytes(blobsIn(blobs, reach))
   await bytes.put(A, Buffer.from('a'))
 })
 const read = async (sha256: string) => (await bytes.get(sha256)).toString()

@@ -1,0 +1,17 @@
+import { z } from 'zod'
+
+const DOCUMENT_KINDS = [
+  'openapi',
+  'asyncapi',
+  'graphql',
+  'protobuf',
+  'wsdl',
+  'postman',
+  'json-schema',
+  'markdown',
+  'other',
+] as const
+export const DocumentKind = z.enum(DOCUMENT_KINDS)
+export type DocumentKind = z.infer<typeof DocumentKind>
+
+export const DocumentCounts = z.object({ operations: z.int(), schemas: z.int() })

@@ -1,0 +1,243 @@
+import { z } from 'zod'
+import { DocumentCounts, DocumentKind } from './document-kinds.ts'
+import { operation } from './operation.ts'
+import { flag, listOf, pageOf, paging, pastTime, Timestamp, text } from './primitives.ts'
+import { VersionPath } from './versions.ts'
+
+/** Maximum bytes of a document, after decompression. */
+export const MAX_DOCUMENT_BYTES = 20 * 1_048_576
+
+export const DocumentRecord = z
+  .object({
+    name: z.string(),
+    kind: DocumentKind,
+    mediaType: z.string(),
+    size: z.int().meta({ description: 'Bytes' }),
+    sha256: z.string().meta({ description: 'Hexadecimal' }),
+    primary: z
+      .boolean()
+      .meta({ description: 'Whether it describes the version; one document of a version does' }),
+    title: z.string().nullable(),
+    version: z.string().nullable().meta({ description: 'The version that the document names' }),
+    counts: DocumentCounts,
+    findings: z.object({ errors: z.int(), warnings: z.int() }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    updatedBy: z.string().nullable().meta({ description: 'Id of the user' }),
+  })
+  .meta({ id: 'Document' })
+export type DocumentRecord = z.infer<typeof DocumentRecord>
+
+/** Where a document has a fault. Line and column are from 1; null where they are not known. */
+const place = {
+  line: z.int().nullable(),
+  column: z.int().nullable(),
+  pointer: z.string().nullable().meta({ description: 'JSON Pointer (RFC 6901); null for other syntaxes' }),
+}
+
+export const DocumentError = z.object({ ...place, message: z.string() }).meta({ id: 'DocumentError' })
+export type DocumentError = z.infer<typeof DocumentError>
+
+export const Finding = z
+  .object({
+    severity: z.enum(['ERROR', 'WARNING']),
+    code: z.string().meta({ description: 'Stable, kebab-case' }),
+    message: z.string(),
+    ...place,
+  })
+  .meta({ id: 'Finding' })
+export type Finding = z.infer<typeof Finding>
+
+export const DescribedOperation = z
+  .object({
+    api: z.uuid(),
+    version: z.uuid().meta({ description: 'Id of the version' }),
+    document: z.string().meta({ description: 'Name of the document' }),
+    method: z.string().meta({
+      description:
+        'Method; SEND or RECEIVE (AsyncAPI); QUERY, MUTATION or SUBSCRIPTION (GraphQL); RPC (Protobuf, WSDL)',
+    }),
+    path: z.string().meta({
+      description: 'Path; channel (AsyncAPI); type and field (GraphQL); service and method (Protobuf, WSDL)',
+    }),
+    operationId: z.string().nullable(),
+    summary: z.string().nullable(),
+    tags: z.array(z.string()),
+    deprecated: z.boolean(),
+  })
+  .meta({ id: 'Operation' })
+export type DescribedOperation = z.infer<typeof DescribedOperation>
+
+const DocumentPath = VersionPath.extend({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/)
+    .meta({ description: '1 to 100 of A-Z a-z 0-9 . _ -, not beginning with a dot' }),
+})
+
+const example: DocumentRecord = {
+  name: 'openapi.yaml',
+  kind: 'openapi',
+  mediaType: 'application/vnd.oai.openapi+yaml;version=3.1',
+  size: 2_048,
+  sha256: 'a1'.repeat(32),
+  primary: true,
+  title: 'Payments',
+  version: '1.2.0',
+  counts: { operations: 12, schemas: 7 },
+  findings: { errors: 0, warnings: 1 },
+  createdAt: '2026-11-21T09:30:00.000Z',
+  updatedAt: '2026-11-21T09:30:00.000Z',
+  updatedBy: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+}
+export const documentExample = example
+
+const part = { service: 'media', tag: 'Documents' } as const
+const path = '/apis/{api_id}/versions/{version_id}/documents/{name}'
+const notFound = ['api-not-found', 'version-not-found', 'document-not-found'] as const
+
+export const listDocuments = operation({
+  ...part,
+  id: 'listDocuments',
+  method: 'GET',
+  path: '/apis/{api_id}/versions/{version_id}/documents',
+  summary: 'List the documents of a version',
+  scope: 'API_READ',
+  params: VersionPath,
+  query: z.object({
+    ...paging(['name', 'kind', 'size', 'createdAt', 'updatedAt'], 'name,asc'),
+    at: pastTime,
+  }),
+  responses: { 200: { description: 'A page of documents', schema: pageOf(DocumentRecord, 'DocumentPage') } },
+  problems: ['api-not-found', 'version-not-found'],
+})
+
+export const putDocument = operation({
+  ...part,
+  id: 'putDocument',
+  method: 'PUT',
+  path,
+  summary: 'Create or replace a document of a version',
+  description:
+    'The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document with wrong syntax is refused; violations of the schema of its kind become findings. References to other files are not followed. Entity tags in `If-Match` are those of the content; `If-None-Match: *` creates only.',
+  scope: 'API_WRITE',
+  params: DocumentPath,
+  query: z.object({
+    primary: flag('Make it the primary document of the version. The first document is primary'),
+    kind: DocumentKind.optional().meta({ description: 'Refuse content of another kind' }),
+  }),
+  body: z.any().meta({ override: { type: 'string', format: 'binary' } }),
+  bodyMediaType: '*/*',
+  bodyLimit: MAX_DOCUMENT_BYTES,
+  responses: {
+    200: { description: 'The document, which was there before', schema: DocumentRecord, example },
+    201: {
+      description: 'The new document',
+      schema: DocumentRecord,
+      headers: { Location: 'Its path' },
+      example,
+    },
+  },
+  problems: [
+    'api-not-found',
+    'version-not-found',
+    'document-invalid',
+    'document-too-large',
+    'too-many-documents',
+    'too-many-checks',
+    'precondition-failed',
+  ],
+  conditional: true,
+})
+
+const content = { ETag: 'Strong entity tag of the content', 'Accept-Ranges': 'bytes' }
+
+export const downloadDocument = operation({
+  ...part,
+  id: 'downloadDocument',
+  method: 'GET',
+  path,
+  summary: 'Download a document',
+  description:
+    'The bytes as they were sent. A `Range` of bytes is answered with 206. With `at` the bytes of that time, which are kept for `DOCUMENT_RETENTION` after they were replaced.',
+  scope: 'API_READ',
+  params: DocumentPath,
+  query: z.object({ at: pastTime }),
+  responses: {
+    200: { description: 'The document', mediaTypes: ['*/*'], headers: content },
+    206: {
+      description: 'A range of it',
+      mediaTypes: ['*/*'],
+      headers: { ...content, 'Content-Range': 'The range' },
+    },
+    304: { description: 'The document still has a given entity tag' },
+  },
+  problems: [...notFound, 'document-gone', 'range-not-satisfiable'],
+  conditional: true,
+})
+
+export const deleteDocument = operation({
+  ...part,
+  id: 'deleteDocument',
+  method: 'DELETE',
+  path,
+  summary: 'Delete a document',
+  description: 'If it is the primary one, the oldest other document of the version becomes primary.',
+  scope: 'API_WRITE',
+  params: DocumentPath,
+  responses: { 204: { description: 'Deleted' } },
+  problems: [...notFound, 'precondition-failed'],
+  conditional: true,
+})
+
+export const listFindings = operation({
+  ...part,
+  id: 'listFindings',
+  method: 'GET',
+  path: `${path}/findings`,
+  summary: 'List the findings in a document',
+  description: 'Violations of the schema of its kind, at most 1,000, errors first.',
+  scope: 'API_READ',
+  params: DocumentPath,
+  query: z.object({ page: paging(['line'], 'line,asc').page, size: paging(['line'], 'line,asc').size }),
+  responses: { 200: { description: 'A page of findings', schema: pageOf(Finding, 'FindingPage') } },
+  problems: [...notFound],
+})
+
+const operationQuery = z.object({
+  ...paging(['path', 'method', 'operationId', 'document'], 'path,asc'),
+  q: text(1000).optional().meta({
+    description: 'Each word is a case-insensitive substring of path, operation id or summary',
+  }),
+  method: z.string().max(20).optional(),
+  tag: listOf(50, 'Has all of these tags; repeated or comma-separated'),
+  deprecated: flag('Only deprecated operations, or only others'),
+})
+export type OperationQuery = z.infer<typeof operationQuery>
+const operations = {
+  200: { description: 'A page of operations', schema: pageOf(DescribedOperation, 'OperationPage') },
+}
+
+export const listVersionOperations = operation({
+  ...part,
+  id: 'listVersionOperations',
+  method: 'GET',
+  path: '/apis/{api_id}/versions/{version_id}/operations',
+  summary: 'List the operations in the documents of a version',
+  scope: 'API_READ',
+  params: VersionPath,
+  query: operationQuery,
+  responses: operations,
+  problems: ['api-not-found', 'version-not-found'],
+})
+
+export const listOperations = operation({
+  ...part,
+  id: 'listOperations',
+  method: 'GET',
+  path: '/operations',
+  summary: 'List the operations in all documents',
+  scope: 'API_READ',
+  query: operationQuery,
+  responses: operations,
+})

@@ -1,0 +1,104 @@
+import type { DescribedOperation, DocumentError, DocumentKind, Finding } from '@gantry/contracts'
+
+/** An operation in a document, without the place of the document. */
+export type Operation = Omit<DescribedOperation, 'api' | 'version' | 'document'>
+
+/** What a document says about an API. */
+export interface Content {
+  title: string | null
+  version: string | null
+  description: string | null
+  servers: string[]
+  securitySchemes: string[]
+  contact: string | null
+  licence: string | null
+  operations: Operation[]
+  /** Names. */
+  schemas: string[]
+}
+
+/** A document that was checked. */
+export interface Checked {
+  kind: DocumentKind
+  mediaType: string
+  content: Content
+  /** At most `MAX_FINDINGS`. */
+  findings: Finding[]
+}
+
+/** What a check knows of a document beside its bytes. */
+export interface CheckOptions {
+  /** Other kinds are refused. */
+  kind?: DocumentKind | undefined
+  /** The parameter `charset` of the media type that it was sent with. */
+  charset?: string | undefined
+}
+
+/** Increase it when the content or the findings of a document change: they are then made again from the stored bytes. */
+export const EXTRACTION = 1
+export const MAX_FINDINGS = 1_000
+/** A document may have more operations and names of schemas than are kept. */
+export const MAX_KEPT = 20_000
+const MAX_ERRORS = 100
+const MAX_TEXT = 1_000
+
+/** The document is not what it claims to be. */
+export class DocumentInvalid extends Error {
+  readonly errors: readonly DocumentError[]
+  constructor(errors: readonly DocumentError[]) {
+    super('document-invalid')
+    this.name = 'DocumentInvalid'
+    this.errors = errors.slice(0, MAX_ERRORS).map(error => ({ ...error, message: clip(error.message) }))
+  }
+}
+
+/** @param at line and column from 1 */
+export const invalid = (
+  message: string,
+  { line = null, column = null }: { line?: number | null; column?: number | null } = {},
+  pointer: string | null = null,
+): DocumentInvalid => new DocumentInvalid([{ line, column, pointer, message }])
+
+const clip = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text).toWellFormed()
+
+/** A text of a document, shortened; null for other values, which are findings. */
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? clip(value) : typeof value === 'number' ? String(value) : null
+
+/** The strings among some values, shortened. */
+export const textsOf = (values: Iterable<unknown>): string[] =>
+  [...values].flatMap(value => textOf(value) ?? []).slice(0, MAX_KEPT)
+
+/** An object's members; none for other values. */
+export const membersOf = (value: unknown): [string, unknown][] => Object.entries(objectOf(value))
+
+export const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {}
+
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** The content of a document that says nothing about an API. */
+export const contentWith = (content: Partial<Content> = {}): Content => ({
+  title: null,
+  version: null,
+  description: null,
+  servers: [],
+  securitySchemes: [],
+  contact: null,
+  licence: null,
+  operations: [],
+  schemas: [],
+  ...content,
+})
+
+export const operationWith = (
+  operation: Pick<Operation, 'method' | 'path'> & Partial<Operation>,
+): Operation => ({
+  operationId: null,
+  summary: null,
+  tags: [],
+  deprecated: false,
+  ...operation,
+})

@@ -1,0 +1,70 @@
+import type { Finding } from '@gantry/contracts'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { MAX_FINDINGS } from './checked.ts'
+import { escaped, type Tree } from './tree.ts'
+
+/** A finding without its place. */
+export type Found = Pick<Finding, 'severity' | 'code' | 'message'> & { pointer: string }
+
+/** Keywords whose errors repeat those of their parts. */
+const COMPOSED = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref'])
+
+const messageOf = ({ message = 'is invalid', params, keyword }: ErrorObject) => {
+  if (unknownOf({ keyword, params }) !== undefined) return 'is an unknown member'
+  if (keyword === 'enum')
+    return `must be one of ${(params.allowedValues as unknown[]).slice(0, 20).join(', ')}`
+  if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`
+  return message
+}
+
+/** The member that a schema does not know. */
+const unknownOf = ({ keyword, params }: Pick<ErrorObject, 'keyword' | 'params'>): string | undefined =>
+  keyword === 'additionalProperties' || keyword === 'unevaluatedProperties'
+    ? String(Object.values(params)[0])
+    : undefined
+
+/** The violations of a schema, without those that follow from others. */
+export function violationsOf(validate: ValidateFunction, value: unknown): Found[] {
+  if (validate(value)) return []
+  const errors = validate.errors ?? []
+  const deeper = deepestOf(errors)
+  const found = new Map<string, Found>()
+  for (const error of errors) {
+    const { instancePath, keyword, params } = error
+    const unknown = unknownOf(error)
+    const pointer = unknown === undefined ? instancePath : `${instancePath}/${escaped(unknown)}`
+    const isReference = keyword === 'required' && params.missingProperty === '$ref'
+    const isExplained = deeper.has(instancePath) || errors.length > 1
+    if ((COMPOSED.has(keyword) && deeper.has(instancePath)) || (isReference && isExplained)) continue
+    const message = messageOf(error)
+    found.set(`${pointer} ${message}`, { severity: 'ERROR', code: 'schema-violation', message, pointer })
+    if (found.size >= MAX_FINDINGS) break
+  }
+  return [...found.values()]
+}
+
+/** The paths at which, or below which, an error says more than that an alternative does not fit. */
+function deepestOf(errors: readonly ErrorObject[]): Set<string> {
+  const paths = new Set<string>()
+  for (const { keyword, instancePath, params } of errors) {
+    if (COMPOSED.has(keyword) || (keyword === 'required' && params.missingProperty === '$ref')) continue
+    for (let path = instancePath; !paths.has(path); path = path.slice(0, path.lastIndexOf('/'))) {
+      paths.add(path)
+      if (path === '') break
+    }
+  }
+  return paths
+}
+
+/** Adds the places in a tree. Errors come first, then by line. */
+export function located(tree: Tree, found: readonly Found[]): Finding[] {
+  const kept = found.toSorted((a, b) => Number(a.severity !== 'ERROR') - Number(b.severity !== 'ERROR'))
+  const first = kept.slice(0, MAX_FINDINGS)
+  const places = first.length > 0 ? tree.locate(first.map(({ pointer }) => pointer)) : new Map()
+  return first
+    .map(finding => ({ ...finding, ...(places.get(finding.pointer) ?? { line: null, column: null }) }))
+    .toSorted(
+      (a, b) =>
+        Number(a.severity !== 'ERROR') - Number(b.severity !== 'ERROR') || (a.line ?? 0) - (b.line ?? 0),
+    )
+}

@@ -1,0 +1,238 @@
+import { Readable } from 'node:stream'
+import {
+  type DocumentRecord,
+  deleteDocument,
+  downloadDocument,
+  listDocuments,
+  listFindings,
+  listOperations,
+  listVersionOperations,
+  type OperationQuery,
+  putDocument,
+  Refusal,
+} from '@gantry/contracts'
+import type { Executed } from '@gantry/event-sourcing'
+import { type AddRoute, listing, type Moments, matchesNone, page, retainBody } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
+import type { FastifyRequest } from 'fastify'
+import { BytesLost } from '../bytes/bytes.ts'
+import type { DocumentsAggregate, Precondition } from './document.decide.ts'
+import { type DocumentDocument, idOf, recordOf } from './document.projection.ts'
+import { type DocumentEvent, type DocumentsState, documentIn } from './document.ts'
+import { type DocumentUploads, receiveDocument } from './document.upload.ts'
+import type { OperationDocument } from './operations.projection.ts'
+
+/** A version that a caller has named by id or name. */
+interface NamedVersion {
+  api_id: string
+  version_id: string
+}
+
+export interface DocumentRoutes extends DocumentUploads {
+  aggregate: DocumentsAggregate
+  documents: Moments<DocumentDocument>
+  operations: Collection<OperationDocument>
+  /** The id of a version of an API, now or at a time. @throws Refusal api-not-found, version-not-found */
+  findVersion(api: string, idOrName: string, at?: string): Promise<string>
+  /** Makes the change visible to readers of operations, and sends it to other services without delay. */
+  announce(api: string, document: string, executed: Executed<DocumentsState, DocumentEvent>): Promise<void>
+  /** Maximum number of documents of a version. */
+  limit: number
+}
+
+const PIECE_BYTES = 262_144
+
+async function* rest(first: Buffer | undefined, others: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  if (first) yield first
+  yield* others
+}
+
+/** No document is a page: browsers must not run scripts in it or guess its type. */
+const INERT = {
+  'content-security-policy': "sandbox; default-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-cache',
+}
+
+/** @param upload adds a route whose body is a document */
+export function documentRoutes(route: AddRoute, upload: AddRoute, media: DocumentRoutes): void {
+  const { aggregate, documents, contents, findVersion, announce, limit } = media
+  const find = finding(media)
+  downloadRoute(route, media, find)
+
+  route(listDocuments, async ({ params: { api_id: api, version_id }, query }) => {
+    const apiVersion = await findVersion(api, version_id, query.at)
+    const moment = await documents.at(query.at, api)
+    const { items, total } = await moment.find(listing(query, { api, apiVersion }))
+    return {
+      status: 200,
+      body: page(
+        items.map(({ doc }) => recordOf(doc)),
+        total,
+        query,
+      ),
+    }
+  })
+
+  upload(putDocument, async ({ params, query, metadata, request }) => {
+    const { api_id: api, name } = params
+    const version = await findVersion(api, params.version_id)
+    const work = receiveDocument(request, { name, kind: query.kind }, media)
+    const content = await retainBody(request, work)
+    const existed = documentIn((await aggregate.load(api)).state, version, name) !== undefined
+    const condition = conditionOf(request)
+    const primary = query.primary === true
+    const command = {
+      type: 'UploadDocument',
+      metadata,
+      api,
+      version,
+      content,
+      primary,
+      condition,
+      limit,
+    } as const
+    const executed = await aggregate.execute(api, command)
+    await announce(api, idOf(version, name), executed)
+    const body = documentIn(executed.state, version, name)
+    if (!body) throw new Refusal('write-conflict')
+    const headers = { etag: tagOf(body) }
+    if (existed) return { status: 200, body, headers }
+    return { status: 201, body, headers, location: `/apis/${api}/versions/${version}/documents/${name}` }
+  })
+
+  route(deleteDocument, async ({ params, metadata, request }) => {
+    const { api_id: api, name } = params
+    const version = await findVersion(api, params.version_id)
+    const condition = conditionOf(request)
+    const command = { type: 'DeleteDocument', metadata, api, version, name, condition } as const
+    await announce(api, idOf(version, name), await aggregate.execute(api, command))
+    return { status: 204 }
+  })
+
+  route(listFindings, async ({ params, query }) => {
+    const { findings } = await contents.of(await find(params, params.name))
+    const from = (query.page - 1) * query.size
+    return { status: 200, body: page(findings.slice(from, from + query.size), findings.length, query) }
+  })
+
+  operationRoutes(route, media)
+}
+
+/** Finds the document that a caller has named. */
+function finding({ documents, findVersion }: Pick<DocumentRoutes, 'documents' | 'findVersion'>) {
+  /** @throws Refusal api-not-found, version-not-found, document-not-found */
+  return async (
+    { api_id: api, version_id }: NamedVersion,
+    name: string,
+    at?: string,
+  ): Promise<DocumentRecord> => {
+    const moment = await documents.at(at, api)
+    // The catalog is asked only for a name, and to refuse.
+    const byId = await moment.get(idOf(version_id.toLowerCase(), name))
+    if (byId?.doc.api === api) return byId.doc
+    const stored = await moment.get(idOf(await findVersion(api, version_id, at), name))
+    if (!stored) throw new Refusal('document-not-found')
+    return stored.doc
+  }
+}
+
+function downloadRoute(
+  route: AddRoute,
+  { bytes }: Pick<DocumentRoutes, 'bytes'>,
+  find: ReturnType<typeof finding>,
+): void {
+  route(downloadDocument, async ({ params, query: { at }, request }) => {
+    const document = await find(params, params.name, at)
+    const { sha256, size, mediaType, name } = document
+    const tag = tagOf(document)
+    const headers = { ...INERT, etag: tag, 'accept-ranges': 'bytes' }
+    if (matchesNone(request.headers['if-none-match'], tag)) return { status: 304, headers }
+    const range = rangeOf(request, size, tag)
+    if (range === 'outside')
+      throw new Refusal('range-not-satisfiable', { headers: { 'content-range': `bytes */${size}` } })
+    const [from, to] = range ?? [0, size - 1]
+    const described = {
+      ...headers,
+      'content-type': mediaType,
+      'content-length': String(to - from + 1),
+      'content-disposition': `inline; filename="${name}"`,
+    }
+    const pieces = piecesOf(sha256, from, to + 1)
+    // The first piece is read before the response begins, because the bytes may be gone.
+    const { value: first } = await pieces.next().catch(error => {
+      if (error instanceof BytesLost && at !== undefined)
+        throw new Refusal('document-gone', {
+          detail: `the bytes of this time were removed: ${sha256}`,
+          sha256,
+        })
+      throw error
+    })
+    const isRead = request.method !== 'HEAD' && to - from >= PIECE_BYTES
+    // The length of a response to HEAD is that of the header only if its body is a stream.
+    const body =
+      request.method === 'HEAD' ? Readable.from([]) : isRead ? Readable.from(rest(first, pieces)) : first
+    if (!range) return { status: 200, headers: described, body }
+    return { status: 206, headers: { ...described, 'content-range': `bytes ${from}-${to}/${size}` }, body }
+  })
+
+  /** Reads stored bytes piece by piece, so that a download takes little memory. */
+  async function* piecesOf(sha256: string, from: number, to: number): AsyncGenerator<Buffer, undefined> {
+    for (let at = from; at < to; at += PIECE_BYTES)
+      yield await bytes.get(sha256, { from: at, to: Math.min(to, at + PIECE_BYTES) })
+  }
+}
+
+function operationRoutes(route: AddRoute, { operations, findVersion }: DocumentRoutes): void {
+  const found = async (query: OperationQuery, version?: string) => {
+    const { q, method, tag, deprecated } = query
+    const where = {
+      version,
+      method: method?.toUpperCase(),
+      deprecated,
+      tags: tag?.length ? { all: tag } : undefined,
+    }
+    const { items, total } = await operations.find(listing({ ...query, text: q }, where))
+    return page(
+      items.map(({ doc: { id, ...operation } }) => operation),
+      total,
+      query,
+    )
+  }
+  route(listVersionOperations, async ({ params: { api_id, version_id }, query }) => ({
+    status: 200,
+    body: await found(query, await findVersion(api_id, version_id)),
+  }))
+  route(listOperations, async ({ query }) => ({ status: 200, body: await found(query) }))
+}
+
+const tagOf = ({ sha256 }: DocumentRecord) => `"${sha256}"`
+
+/** The entity tags of documents are hashes of their content. Weak tags match nothing (RFC 9110 §13.1.1). */
+function conditionOf({ headers }: FastifyRequest): Precondition {
+  const { 'if-match': match, 'if-none-match': none } = headers
+  const tags = match?.match(/(?:W\/)?"[^"]*"/g)?.map(tag => tag.replaceAll('"', ''))
+  return {
+    ifMatch: match?.trim() === '*' ? '*' : match === undefined ? undefined : (tags ?? []),
+    ifAbsent: none?.trim() === '*',
+  }
+}
+
+/**
+ * The first and the last byte that a request asks for (RFC 9110 §14.1.2); undefined for the whole, which also answers
+ * several ranges, other units and a range of an earlier content.
+ */
+function rangeOf(
+  { headers }: FastifyRequest,
+  size: number,
+  tag: string,
+): [number, number] | 'outside' | undefined {
+  const { range, 'if-range': condition } = headers
+  if (range === undefined || (condition !== undefined && condition !== tag)) return undefined
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range.trim()) ?? []
+  if (first === '' && last === '') return undefined
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
+  const from = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const to = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  return from >= size || (first === '' && Number(last) === 0) ? 'outside' : [from, to]
+}

@@ -1,0 +1,129 @@
+import { createGunzip } from 'node:zlib'
+import { type DocumentError, type DocumentKind, MAX_DOCUMENT_BYTES, Refusal } from '@gantry/contracts'
+import { countBody } from '@gantry/service-runtime'
+import type { FastifyRequest } from 'fastify'
+import type { StoredBytes } from '../bytes/bytes.ts'
+import { BUFFER_BYTES, Upload } from '../bytes/upload.ts'
+import { DocumentInvalid } from '../check/checked.ts'
+import type { Checker } from '../check/checker.ts'
+import type { Contents } from './contents.ts'
+import type { DocumentContent } from './document.ts'
+
+export interface UploadedDocument {
+  name: string
+  kind: DocumentKind | undefined
+}
+
+export interface DocumentUploads {
+  bytes: StoredBytes
+  checker: Checker
+  contents: Contents
+  /** Whether documents with errors are refused. */
+  strict: boolean
+}
+
+/**
+ * Receives, checks and stores a document. Its bytes are durable when this returns.
+ * @throws Refusal document-invalid, document-too-large, unsupported-media-type, malformed-request, too-many-checks,
+ *   body-memory-full
+ */
+export async function receiveDocument(
+  request: FastifyRequest,
+  { name, kind }: UploadedDocument,
+  { bytes, checker, contents, strict }: DocumentUploads,
+): Promise<DocumentContent> {
+  const counted = countBody(request)
+  const upload = new Upload(bytes, counted)
+  try {
+    await readBytes(request, chunk => upload.write(chunk))
+    const { size, sha256 } = upload
+    let held = 0
+    const read = async () => {
+      const all = await upload.withBytes(inOwnMemory)
+      counted.add(size)
+      held = size
+      return all
+    }
+    const options = { kind, charset: charsetOf(request) }
+    const checked = await checker.check({ size, read }, options).finally(() => counted.subtract(held))
+    const errors = checked.findings.filter(({ severity }) => severity === 'ERROR')
+    if (strict && errors.length > 0) throw new DocumentInvalid(errors)
+    await upload.store()
+    await contents.keep(sha256, checked)
+    const { content, mediaType } = checked
+    return {
+      name,
+      kind: checked.kind,
+      mediaType,
+      size,
+      sha256,
+      title: content.title,
+      version: content.version,
+      counts: { operations: content.operations.length, schemas: content.schemas.length },
+      findings: { errors: errors.length, warnings: checked.findings.length - errors.length },
+    }
+  } catch (error) {
+    throw error instanceof DocumentInvalid ? refused(error.errors) : error
+  } finally {
+    await upload.discard()
+  }
+}
+
+/** A large document has been read into memory of its own, which can be passed on; that of a small one is still in use. */
+const inOwnMemory = (bytes: Buffer): Uint8Array =>
+  bytes.length > BUFFER_BYTES && bytes.buffer.byteLength === bytes.length ? bytes : Uint8Array.from(bytes)
+
+const charsetOf = ({ headers }: FastifyRequest) =>
+  /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1]
+
+function refused(given: readonly DocumentError[]): Refusal {
+  const errors = given.map(({ line, column, pointer, message }) => ({ line, column, pointer, message }))
+  const [first] = errors
+  const place = first?.line ? `line ${first.line}${first.column ? `, column ${first.column}` : ''}: ` : ''
+  return new Refusal('document-invalid', { detail: place + (first?.message ?? ''), errors })
+}
+
+const tooLarge = () =>
+  new Refusal('document-too-large', { detail: `a document may have at most ${MAX_DOCUMENT_BYTES} bytes` })
+const malformed = (detail: string) => new Refusal('malformed-request', { detail })
+
+/** Passes the body to `write` as it arrives, decompressed. Reading pauses during a call. */
+async function readBytes(
+  request: FastifyRequest,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const { raw: body, headers } = request
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity' && encoding !== 'gzip')
+    throw new Refusal('unsupported-media-type', { detail: 'Content-Encoding must be gzip or absent' })
+  if (Number(headers['content-length']) > MAX_DOCUMENT_BYTES) throw tooLarge()
+  if (body.destroyed) throw malformed('the request was aborted')
+  const source = encoding === 'gzip' ? body.pipe(createGunzip()) : body
+  const aborted = () => {
+    if (!body.readableEnded) source.destroy(new Error('the request was aborted'))
+  }
+  body.once('close', aborted)
+  let size = 0
+  const failed: { by?: unknown } = {}
+  try {
+    // The request is not destroyed with the iterator: the response would be lost.
+    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+      size += (chunk as Buffer).length
+      if (size > MAX_DOCUMENT_BYTES) throw tooLarge()
+      await write(chunk as Buffer).catch(error => {
+        failed.by = error
+        throw error
+      })
+    }
+  } catch (error) {
+    if (error instanceof Refusal || error === failed.by) throw error
+    throw malformed(
+      encoding === 'gzip' && !body.destroyed ? 'the body is not gzip' : 'the request was aborted',
+    )
+  } finally {
+    body.off('close', aborted)
+    if (source !== body) body.unpipe()
+    // The rest of the body is read and dropped: a client that is still sending would not read the response otherwise.
+    body.resume()
+  }
+}

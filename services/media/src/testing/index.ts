@@ -1,0 +1,2 @@
+export { inlineChecker } from './inline-checker.ts'
+export { samples } from './sample-documents.ts'

@@ -1,0 +1,95 @@
+import { gzipSync } from 'node:zlib'
+import type { DescribedOperation, DocumentRecord, Finding } from '@gantry/contracts'
+import { expect, test } from 'vitest'
+import { createApi, createVersion, listApis, readApi } from '../src/apis.ts'
+import { admin, unique } from '../src/gantry.ts'
+import type { Api, Page } from '../src/records.ts'
+
+const OPENAPI = `openapi: 3.1.0
+info: {title: Pets, version: 2.1.0}
+paths:
+  /pets/{id}:
+    get: {operationId: getPet, summary: Get a pet, tags: [pets], responses: {'200': {description: A pet}}}
+components: {schemas: {Pet: {type: object}}}
+extra: 1
+`
+
+const documented = async () => {
+  const api = await createApi()
+  const version = await createVersion(api, { name: '1.0' })
+  const path = `/apis/${api.id}/versions/${version.id}/documents`
+  const put = (name: string, body: string, query = '') =>
+    admin.put(`${path}/${name}${query}`, undefined, {
+      body,
+      headers: { 'content-type': 'application/octet-stream' },
+    })
+  return { api, version, path, put }
+}
+
+test('a document is described by its content, and comes out as it went in', async () => {
+  const { api, version, path, put } = await documented()
+  const answer = await put('pets.yaml', OPENAPI)
+  const record = answer.as<DocumentRecord>(201)
+  expect(record).toMatchObject({
+    kind: 'openapi',
+    title: 'Pets',
+    version: '2.1.0',
+    primary: true,
+    counts: { operations: 1, schemas: 1 },
+    findings: { errors: 1, warnings: 0 },
+  })
+  expect(answer.headers.get('location')).toContain(`${path}/pets.yaml`)
+  const byName = await admin.get(`/apis/${api.id}/versions/1.0/documents/pets.yaml`)
+  expect(byName.is(200).bytes.toString()).toBe(OPENAPI)
+  expect(byName.etag).toBe(`"${record.sha256}"`)
+  expect(byName.headers.get('content-security-policy')).toContain('sandbox')
+  const part = await admin.get(`${path}/pets.yaml`, {}, { headers: { range: 'bytes=0-6' } })
+  expect(part.is(206).bytes.toString()).toBe('openapi')
+  const findings = (await admin.get(`${path}/pets.yaml/findings`)).as<Page<Finding>>(200)
+  expect(findings.content).toMatchObject([{ severity: 'ERROR', line: 7, column: 1, pointer: '' }])
+
+  expect((await admin.get(path)).as<Page<DocumentRecord>>(200).content).toEqual([record])
+  const shown = [
+    { version: version.id, name: 'pets.yaml', kind: 'openapi', primary: true, counts: record.counts },
+  ]
+  expect((await admin.get(`/apis/${api.id}`, { includeDocuments: true })).as<Api>(200).documents).toEqual(
+    shown,
+  )
+  const listed = await listApis({ name: api.name, includeDocuments: true })
+  expect(listed.content[0]?.documents).toEqual(shown)
+  expect(await readApi(api.id)).not.toHaveProperty('documents')
+  const history = await admin.get(`/apis/${api.id}/versions/${version.id}/history`)
+  expect(history.as<Page<{ operation: string }>>(200).content[0]?.operation).toBe(
+    'API_VERSION_DOCUMENT_UPDATED',
+  )
+
+  ;(await admin.delete(`${path}/pets.yaml`)).is(204)
+  ;(await admin.get(`${path}/pets.yaml`)).refused(404, 'document-not-found')
+  const past = await admin.get(`${path}/pets.yaml`, { at: record.updatedAt })
+  expect(past.is(200).bytes.toString()).toBe(OPENAPI)
+})
+
+test('its operations are found at once, in the version and among all', async () => {
+  const { version, path, put } = await documented()
+  const name = unique('op').replaceAll(/\W/g, '')
+  ;(await put('pets.yaml', OPENAPI.replace('getPet', name))).is(201)
+  const found = (await admin.get('/operations', { q: name, method: 'GET', tag: 'pets' })).as<
+    Page<DescribedOperation>
+  >(200)
+  expect(found.content).toMatchObject([
+    { version: version.id, path: '/pets/{id}', operationId: name, deprecated: false },
+  ])
+  const own = await admin.get(path.replace('/documents', '/operations'), { sort: 'method,desc' })
+  expect(own.as<Page<DescribedOperation>>(200).content).toEqual(found.content)
+})
+
+test('what is invalid is refused with the place of the fault, and nothing is stored', async () => {
+  const { path, put } = await documented()
+  const refused = (await put('a.json', '{"openapi": "3.0.0",\n "info": }')).refused(400, 'document-invalid')
+  expect(refused.errors?.[0]).toMatchObject({ line: 2, column: 10 })
+  ;(await put('a.txt', 'text', '?kind=graphql')).refused(400, 'document-invalid')
+  ;(await put('.a', 'text')).refused(404)
+  const bomb = gzipSync(Buffer.alloc(21 * 1_048_576)).toString('latin1')
+  expect(bomb.length).toBeLessThan(100_000)
+  expect((await admin.get(path)).as<Page<DocumentRecord>>(200).content).toEqual([])
+})
