@@ -93,6 +93,20 @@ describe('responses that a client does not read', () => {
     first.socket.resume()
     await soon(async () => expect(await statusOf({ user: 'ada' })).toBe('200'))
     expect(await statusOf({ user: 'ada', method: 'POST' })).toBe('200')
+    const before = handled
+    expect(await statusOf({ user: 'ada', method: 'POST' })).toBe('429')
+    expect(handled).toBe(before)
+  })
+
+  test('do not count once they are read, however fast the client is', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { port } = app.server.address() as { port: number }
+    for (let n = 0; n < 4; n++) {
+      const response = await fetch(`http://127.0.0.1:${port}/body`, { headers: { 'x-user': 'ada' } })
+      expect(response.status).toBe(200)
+      await response.arrayBuffer()
+    }
   })
 
   test('count after the server has closed the connection, until the client has them', async () => {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { isIPv6, Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -9,8 +10,8 @@ import { Accounts, accountOf, RETRY_AFTER, userOf } from './accounts.ts'
 
 /** Share of the limit that all anonymous callers may have together. */
 const ANONYMOUS_SHARE = 1 / 2
-/** A measurement of this age in milliseconds is used for further refusals. */
-const FRESH_MS = 100
+/** Minimum time between two measurements in milliseconds, because each reads all connections of the machine. */
+const PAUSE_MS = 100
 const CHECK_MS = 5_000
 const REFUSED_MS = 60_000
 /** Within this time a client has to receive `LEAST_BYTES`, or all that it had to receive at the beginning. */
@@ -57,7 +58,9 @@ export class ResponseMemory {
   readonly #connections = new Set<Connection>()
   /** The size of the response that an account was last refused: so much is expected of its next request. */
   readonly #refused = new LRUCache<string, number>({ max: 1_000, ttl: REFUSED_MS, ttlAutopurge: true })
-  #measuring: Promise<void> | undefined
+  #measuring: Promise<void> = Promise.resolve()
+  /** A measurement that has not begun. */
+  #next: Promise<void> | undefined
   #measuredAt = Number.NEGATIVE_INFINITY
   #checks: NodeJS.Timeout | undefined
 
@@ -97,8 +100,9 @@ export class ResponseMemory {
     connection.response = response
     connection.end = Math.max(connection.end, socket.bytesWritten) + bytes
     this.#count(connection, connection.counted + bytes)
-    if (!this.mayRefuse || bytes === 0 || response.statusCode >= 400 || !isRefusable(request))
-      return undefined
+    if (!this.mayRefuse || bytes === 0 || response.statusCode >= 400) return undefined
+    // A change has been made by now.
+    if (!isRead(request) || isVouched(request)) return undefined
     return this.refusal(request, bytes).then(refusal => {
       if (!refusal) return undefined
       connection.end -= bytes
@@ -110,7 +114,7 @@ export class ResponseMemory {
   /** @param own bytes of the response that is to be sent, which count already; 0 before its size is known */
   async refusal(request: FastifyRequest, own = 0): Promise<Refusal | undefined> {
     if (!this.#exceeded(request, own)) return undefined
-    if (performance.now() - this.#measuredAt > FRESH_MS) await this.#measure()
+    await this.#measure()
     const exceeded = this.#exceeded(request, own)
     if (exceeded && own > 0) this.#refused.set(accountOf(request), own)
     if (exceeded === 'account')
@@ -123,7 +127,7 @@ export class ResponseMemory {
 
   #exceeded(request: FastifyRequest, own: number): 'account' | 'process' | undefined {
     const account = accountOf(request)
-    const expected = own > 0 ? 0 : (this.#refused.get(account) ?? 0)
+    const expected = own > 0 || !isRead(request) ? 0 : (this.#refused.get(account) ?? 0)
     // A response that is larger than a limit is sent to a caller that has received all others.
     if (this.#accounts.of(account) > own && this.#accounts.exceedsShare(account, expected)) return 'account'
     if (this.bytes > own && this.#accounts.exceedsLimit(expected)) return 'process'
@@ -167,12 +171,18 @@ export class ResponseMemory {
     this.#count(connection, counted)
   }
 
-  /** Simultaneous calls share one measurement. */
+  /** Measures after the call. Calls share the next measurement. */
   #measure(): Promise<void> {
-    this.#measuring ??= this.#measureAll().finally(() => {
-      this.#measuring = undefined
-    })
-    return this.#measuring
+    this.#next ??= this.#measureNext()
+    return this.#next
+  }
+
+  async #measureNext(): Promise<void> {
+    await this.#measuring
+    await setTimeout(Math.max(0, this.#measuredAt + PAUSE_MS - performance.now()))
+    this.#next = undefined
+    this.#measuring = this.#measureAll()
+    await this.#measuring
   }
 
   async #measureAll(): Promise<void> {
@@ -265,12 +275,15 @@ function bytesOf(address: string): number[] {
 /** Headers that describe the response that a refusal replaces. */
 const DESCRIBING = ['etag', 'last-modified', 'cache-control', 'content-disposition', 'content-encoding']
 
-/** Refuses reads of callers at a limit before their handlers run, or when the size of the response is known. */
+/** Refuses callers at a limit before their handlers run, and reads also when the size of the response is known. */
 export function countResponses(app: FastifyInstance, memory: ResponseMemory): void {
   app.decorateRequest(MEMORY, { getter: () => memory })
   app.addHook('preHandler', (request, _reply, done) => {
-    if (!memory.mayRefuse || !isRefusable(request)) return done()
-    memory.refusal(request).then(done)
+    if (!memory.mayRefuse || isVouched(request) || !(isRead(request) || userOf(request))) return done()
+    memory.refusal(request).then(refusal => {
+      // Others cannot prevent the changes of a caller.
+      done(isRead(request) || refusal?.code === 'too-many-requests' ? refusal : undefined)
+    })
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     const refused = memory.begin(request, reply.raw, sizeOf(request, reply, payload))
@@ -295,9 +308,9 @@ export async function countResponse(
   if (refusal) throw refusal
 }
 
-/** Changes are never refused: they would have been made. */
-const isRefusable = ({ method, routeOptions: { config } }: FastifyRequest) =>
-  (method === 'GET' || method === 'HEAD') && !config?.probe && !config?.vouched
+const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
+
+const isVouched = ({ routeOptions: { config } }: FastifyRequest) => config?.probe || config?.vouched
 
 /** Bytes of a body; 0 for a stream of unknown length, which is measured only. */
 function sizeOf({ method }: FastifyRequest, reply: FastifyReply, payload: unknown): number {
