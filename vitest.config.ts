@@ -47,7 +47,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     setupFiles: [join(import.meta.dirname, 'vitest.setup.ts')],
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 100_000 } },
     // The files of a worker share their modules: loading them for each file took most of the processor time.
     isolate: false,
     // Set explicitly, because vitest's defaults depend on whether CI is in the environment.

@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 
 /** Only a state that never comes reaches it: processes of a busy machine are often not scheduled for seconds. */
-const WAIT_MS = 30_000
+const WAIT_MS = 100_000
 const { waitFor } = vi
 
 /** Waits longer than vitest by default. */

@@ -20,16 +20,14 @@ export interface EnteredFiles {
 const ROUNDS = 12
 /**
  * What each append wakes beside both ways: the projectors of all services, what renews leases and measures, and what looks
- * for the next attempts.
+ * for the next attempts. And the index of lists, which neither way reads: on a slow machine its updates coincide with every
+ * round.
  */
 const BESIDE =
-  /^services\/identity\/|^packages\/audit\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals|quarantine)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|broadcasts|host-clock|service-parts)\.ts$|\/dispatch\/(scheduler|due-index|ordering)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/(documents\/all-operations|events\/(changes|resource-types))\.ts$/
-/**
- * What an append wakes beside the request: the relay and, with its messages, other services. And the lists in memory, which
- * no command reads: on a slow machine a poll of them coincides with every round.
- */
+  /^services\/identity\/|^packages\/embedded\/src\/read-models\/(conditions|index-tables|kept-values|list-index|list-queries|lists)\.ts$|^packages\/audit\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals|quarantine)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|broadcasts|host-clock|service-parts)\.ts$|\/dispatch\/(scheduler|due-index|ordering)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/(documents\/all-operations|events\/(changes|resource-types))\.ts$/
+/** What an append wakes beside the request: the relay and, with its messages, other services. */
 const WOKEN =
-  /^services\/(notifier|media)\/|^packages\/messaging\/|\/bus[./]|\/(public-events|subjects)\.ts$|\/(relay|reactor|replay)\.ts$|\/read-models\/(bits|collection-index|filter|lists|memory-lists|order)\.ts$/
+  /^services\/(notifier|media)\/|^packages\/messaging\/|\/bus[./]|\/(public-events|subjects)\.ts$|\/(relay|reactor|replay)\.ts$/
 
 interface Round {
   readonly command: ReadonlySet<string>
