@@ -126,6 +126,15 @@ describe('responses that a client does not read', () => {
     expect(memory.bytes).toBeLessThan(1.5 * BODY.length)
   })
 
+  test('are not passed to another caller of the connection beyond the share of that caller', async () => {
+    await unread({ address: '127.0.0.2' })
+    const { socket } = await unread({ user: 'ada', address: '127.0.0.2' })
+    for (const path of ['/none', '/body']) socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await soon(() => expect(handled).toBe(3))
+    expect(await statusOf({ user: 'ada' })).toBe('429')
+    expect(await statusOf({ user: 'bob' })).toBe('200')
+  })
+
   test('of callers without credentials together use at most half', async () => {
     for (const address of ['127.0.0.1', '127.0.0.2', '127.0.0.3'])
       expect(await statusOf({ address })).toBe('200')

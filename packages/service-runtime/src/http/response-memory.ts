@@ -96,13 +96,19 @@ export class ResponseMemory {
     const connection = this.#connectionOf(socket)
     if (connection.response === response) return undefined
     const account = accountOf(request)
-    if (account !== connection.account) this.#pass(connection, account, userOf(request) === undefined)
+    if (account !== connection.account) {
+      // Otherwise a caller could pass on what it does not read, again and again.
+      const stays = connection.counted > 0 && this.#accounts.exceedsShare(account, connection.counted)
+      if (stays && isRefusable(request, response, bytes))
+        return this.#measure().then(() =>
+          connection.counted > 0 ? tooManyRequests() : this.begin(request, response, bytes),
+        )
+      if (!stays) this.#pass(connection, account, userOf(request) === undefined)
+    }
     connection.response = response
     connection.end = Math.max(connection.end, socket.bytesWritten) + bytes
     this.#count(connection, connection.counted + bytes)
-    if (!this.mayRefuse || bytes === 0 || response.statusCode >= 400) return undefined
-    // A change has been made by now.
-    if (!isRead(request) || isVouched(request)) return undefined
+    if (!this.mayRefuse || !isRefusable(request, response, bytes)) return undefined
     return this.refusal(request, bytes).then(refusal => {
       if (!refusal) return undefined
       connection.end -= bytes
@@ -117,11 +123,7 @@ export class ResponseMemory {
     await this.#measure()
     const exceeded = this.#exceeded(request, own)
     if (exceeded && own > 0) this.#refused.set(accountOf(request), own)
-    if (exceeded === 'account')
-      return new Refusal('too-many-requests', {
-        detail: 'the caller has not received earlier responses',
-        headers: { 'retry-after': RETRY_AFTER },
-      })
+    if (exceeded === 'account') return tooManyRequests()
     return exceeded && new Refusal('response-memory-full')
   }
 
@@ -205,6 +207,16 @@ export class ResponseMemory {
     this.#checks = undefined
   }
 }
+
+const tooManyRequests = () =>
+  new Refusal('too-many-requests', {
+    detail: 'the caller has not received earlier responses',
+    headers: { 'retry-after': RETRY_AFTER },
+  })
+
+/** Whether a response may be refused when its size is known. A change has been made by then. */
+const isRefusable = (request: FastifyRequest, { statusCode }: ServerResponse, bytes: number) =>
+  bytes > 0 && statusCode < 400 && isRead(request) && !isVouched(request)
 
 function newConnection(socket: Counted): Connection {
   const connection: Connection = {
