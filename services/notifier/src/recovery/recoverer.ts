@@ -33,6 +33,8 @@ const BATCH = 25
 /** Pause between batches. It limits the load of recoveries relative to new events. */
 const PAUSE_MS = 250
 const IDLE_MS = 500
+/** Number of batches for the webhooks of one owner before those of other owners follow. */
+const BATCHES_PER_OWNER = 8
 /** A recovery pauses while its webhook has at least this many pending deliveries. */
 const BACKLOG = 250
 const PAGE = 100
@@ -47,11 +49,18 @@ export function startRecoverer(options: RecovererOptions): Worker {
   const advance = advancing(options)
 
   /**
-   * Advances all running recoveries by one batch. Reads all pages, so that recoveries of inactive webhooks do not block
-   * later ones.
+   * Advances the oldest running recovery of each webhook by one batch. Reads all pages, so that recoveries of inactive
+   * webhooks do not block later ones.
    * @returns whether there are running recoveries
    */
   const advanceAll = async (signal: AbortSignal): Promise<boolean> => {
+    const advanced = new Set<string>()
+    const batches = new Map<string | null, number>()
+    const mayAdvance = (owner: string | null) => {
+      const count = (batches.get(owner) ?? 0) + 1
+      batches.set(owner, count)
+      return count <= BATCHES_PER_OWNER
+    }
     for (let after = ''; ; ) {
       const running = await recoveries.documents.list({
         where: { runningSince: { gt: after } },
@@ -60,8 +69,11 @@ export function startRecoverer(options: RecovererOptions): Worker {
       })
       for (const { doc } of running) {
         if (signal.aborted) return false
+        if (advanced.has(doc.webhook)) continue
+        advanced.add(doc.webhook)
         // A failure of one recovery does not stop the others.
-        await advance(doc.id, signal).catch(error => {
+        await advance(doc.id, mayAdvance, signal).catch(error => {
+          advanced.delete(doc.webhook)
           if (!signal.aborted)
             log.error({ recovery: doc.id, err: error }, 'cannot advance a recovery, tries again')
         })
@@ -81,7 +93,10 @@ export function startRecoverer(options: RecovererOptions): Worker {
   )
 }
 
-/** @returns a function that handles the next batch of events of a recovery, unless its webhook is inactive or behind */
+/**
+ * @returns a function that handles the next batch of events of a recovery, unless its webhook is inactive or behind, or its
+ *   owner may not advance
+ */
 function advancing(options: RecovererOptions) {
   const { recoveries, webhooks, deliveries, dispatcher, bus, log } = options
   /**
@@ -99,7 +114,11 @@ function advancing(options: RecovererOptions) {
     return executed.state.status !== 'Absent' && executed.state.recovery === recovery
   }
 
-  return async (id: string, signal: AbortSignal): Promise<void> => {
+  return async (
+    id: string,
+    mayAdvance: (owner: string | null) => boolean,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const { state } = await recoveries.load(id)
     if (state.status !== 'RUNNING') return
     const target = (await webhooks.documents.get(state.webhook))?.doc
@@ -109,6 +128,7 @@ function advancing(options: RecovererOptions) {
     }
     if (!target.active) return
     if ((await deliveries.countPendingOf(target.id)) >= BACKLOG) return
+    if (!mayAdvance(target.owner)) return
 
     const place = await placeOf(bus, state)
     if (place === 'incomplete') return

@@ -47,6 +47,20 @@ const skipped = async (host: Notifier, count: number) => {
   return webhook
 }
 
+/** @returns a function that requests a recovery without events */
+const requesting = ({ dependencies: { eventStore } }: Notifier) => {
+  const decider = recoveryDecider({ retentionMs: 86_400_000 })
+  const recovery = aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>({
+    eventStore,
+    category: 'recovery',
+    decider,
+  })
+  const metadata = { ...storyMetadata, now: began }
+  const range = { from: began, to: began, after: 0, through: 0, end: null }
+  return (id: string, webhook: string) =>
+    recovery.execute(id, { type: 'RequestRecovery', metadata, id, webhook, ...range })
+}
+
 describe('a recovery', () => {
   test('delivers and counts each skipped event once, although the process dies twice', async () => {
     const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' })
@@ -144,15 +158,7 @@ describe('a recovery', () => {
     const host = await openNotifier()
     const inactive = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
     const active = await host.subscribe(receiver.url('/b'), ['API_CREATED'])
-    const recovery = aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>({
-      eventStore: host.dependencies.eventStore,
-      category: 'recovery',
-      decider: recoveryDecider({ retentionMs: 86_400_000 }),
-    })
-    const metadata = { ...storyMetadata, now: began }
-    const range = { from: began, to: began, after: 0, through: 0, end: null }
-    const request = (id: string, webhook: string) =>
-      recovery.execute(id, { type: 'RequestRecovery', metadata, id, webhook, ...range })
+    const request = requesting(host)
     for (const id of ids(1, 100)) await request(id, inactive.id)
     await request(uuid(101), active.id)
     await completed(host, { webhook: active.id, id: uuid(101) })
@@ -165,6 +171,28 @@ describe('a recovery', () => {
       }),
     )
   })
+})
+
+test('many recoveries of one owner, or for one webhook, let those of another owner proceed', async () => {
+  const host = await openNotifier({}, { start: false })
+  const hooks = []
+  for (let n = 1; n <= 10; n++) hooks.push(await host.subscribe(receiver.url(`/${n}`), ['API_CREATED']))
+  const other = uuid(1_000)
+  await host.append(`webhook-${hooks[0]?.id}`, 'WebhookTransferred', { owner: other, transferredAt: began })
+  const [others, ...own] = hooks.map(({ id }) => id)
+  const request = requesting(host)
+  await request(uuid(1), own[0] as string)
+  for (const [n, webhook] of own.entries()) await request(uuid(n + 2), webhook)
+  await request(other, others as string)
+  await host.service.start()
+  const endOf = (id: string) =>
+    vi.waitFor(async () => {
+      const [, , end] = await host.dependencies.eventStore.readStream(`recovery-${id}`)
+      return end?.position ?? expect.fail('still runs')
+    })
+  const end = await endOf(other)
+  // The second recovery for the first webhook, and that for the ninth webhook.
+  for (const id of [uuid(2), uuid(10)]) expect((await endOf(id)) > end).toBe(true)
 })
 
 test('a recovery logs once which messages were removed before it read them', async () => {
