@@ -35,8 +35,10 @@ export const faultsOf = (body: unknown, status: number, headers: Headers): strin
     [
       errors === undefined ||
         (Array.isArray(errors) &&
-          errors.every(error => isText(error?.message) && typeof error?.field === 'string')),
-      'errors is not a list of field and message',
+          errors.every(
+            error => isText(error?.message) && (typeof error.field === 'string' || 'pointer' in error),
+          )),
+      'errors is not a list of messages with their field or pointer',
     ],
     [
       !/\n\s+at |\.[jt]s:\d+|node_modules|node:internal/.test(String(problem.detail)),

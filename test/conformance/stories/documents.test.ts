@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import type { DescribedOperation, DocumentRecord, Finding } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { createApi, createVersion, listApis, readApi } from '../src/apis.ts'
@@ -46,7 +45,7 @@ test('a document is described by its content, and comes out as it went in', asyn
   const part = await admin.get(`${path}/pets.yaml`, {}, { headers: { range: 'bytes=0-6' } })
   expect(part.is(206).bytes.toString()).toBe('openapi')
   const findings = (await admin.get(`${path}/pets.yaml/findings`)).as<Page<Finding>>(200)
-  expect(findings.content).toMatchObject([{ severity: 'ERROR', line: 7, column: 1, pointer: '' }])
+  expect(findings.content).toMatchObject([{ severity: 'ERROR', line: 7, column: 1, pointer: '/extra' }])
 
   expect((await admin.get(path)).as<Page<DocumentRecord>>(200).content).toEqual([record])
   const shown = [
@@ -89,7 +88,5 @@ test('what is invalid is refused with the place of the fault, and nothing is sto
   expect(refused.errors?.[0]).toMatchObject({ line: 2, column: 10 })
   ;(await put('a.txt', 'text', '?kind=graphql')).refused(400, 'document-invalid')
   ;(await put('.a', 'text')).refused(404)
-  const bomb = gzipSync(Buffer.alloc(21 * 1_048_576)).toString('latin1')
-  expect(bomb.length).toBeLessThan(100_000)
   expect((await admin.get(path)).as<Page<DocumentRecord>>(200).content).toEqual([])
 })

@@ -38,7 +38,7 @@ export interface CheckerLimits {
 const LIMITS: CheckerLimits = {
   threads: 2,
   timeMs: 10_000,
-  lastsMs: 11_500,
+  lastsMs: 18_000,
   heapMiB: 512,
   waiting: 100,
   waitMs: 8_000,
