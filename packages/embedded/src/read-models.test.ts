@@ -20,7 +20,7 @@ import { type Counter, counters } from './fixtures/counters.ts'
 import { documentTable } from './read-models/document-table.ts'
 import { Lists } from './read-models/lists.ts'
 import { ReadModelsFile } from './read-models/read-models-file.ts'
-import { type ReadModelsOptions, sqliteReadModels } from './read-models.ts'
+import { dropReadModels, type ReadModelsOptions, sqliteReadModels } from './read-models.ts'
 import { watchDisk } from './sqlite/disk.ts'
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'gantry-read-models-'))
@@ -481,6 +481,23 @@ describe('read models in a file', () => {
     file.close()
     expect(terms).toEqual([{ term: 'gra' }])
     await readModels.close()
+  })
+
+  it('list nothing of documents that were deleted from the file, or dropped while no process had it open', async () => {
+    const ids = async (readModels: ReadModels) =>
+      (await readModels.collection(counters).list({ limit: 10 })).map(({ doc }) => doc.id)
+    const readModels = sqliteReadModels({ path })
+    await readModels.collection(counters).put(counter(1), 0)
+    expect(await ids(readModels)).toEqual(['c1'])
+    const file = new DatabaseSync(path)
+    file.exec('DELETE FROM documents_1')
+    file.close()
+    expect(await ids(readModels)).toEqual([])
+    await readModels.close()
+    expect(await dropReadModels(path)).toBe(true)
+    const reopened = sqliteReadModels({ path })
+    expect(await ids(reopened)).toEqual([])
+    await reopened.close()
   })
 
   it('give a lease to one holder until it expires, and renew it while no other holder has acquired it', async () => {

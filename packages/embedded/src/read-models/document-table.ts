@@ -177,12 +177,13 @@ function clearing(db: DatabaseSync, table: string): () => void {
 
 /**
  * Deletes all documents and tombstones of all collections, in the transaction of the caller. The tables stay, because other
- * processes may use them.
+ * processes may use them. Indexes are emptied by their next update.
  * @returns the number of collections
  */
 export function clearAll(db: DatabaseSync): number {
   const numbers = db.prepare('SELECT number FROM collections').all()
   for (const { number } of numbers) clearing(db, tableName(number as number))()
+  db.exec('UPDATE indexes SET cursor = 0')
   return numbers.length
 }
 

@@ -59,7 +59,7 @@ export class ListIndex {
 
   /** Applies up to `limit` changes. Needs a writing transaction. @returns whether there are no more */
   catchUp(limit: number): boolean {
-    this.#resetIfForgotten()
+    this.#resetIfUnknown()
     const { cursor, documents } = this.position()
     const changes = this.#documents.changesAfter(cursor, limit)
     const last = changes.at(-1)
@@ -78,9 +78,10 @@ export class ListIndex {
     return behind === 0 || (behind <= BEHIND && this.catchUp(behind + 1))
   }
 
-  /** Number of changes in the file that are not applied, at most. */
+  /** Number of changes in the file that are not applied, at most; infinite when the index has changes that the file lacks. */
   behind(): number {
-    return this.#documents.last() - this.position().cursor
+    const behind = this.#documents.last() - this.position().cursor
+    return behind < 0 ? Number.POSITIVE_INFINITY : behind
   }
 
   position(): IndexPosition {
@@ -95,11 +96,14 @@ export class ListIndex {
     this.statements.run(`UPDATE indexes SET ${assignments} WHERE number = ?`, [...values, this.tables.number])
   }
 
-  /** Empties the index when tombstones were forgotten before they were applied, because those removals are unknown now. */
-  #resetIfForgotten() {
+  /**
+   * Empties the index when removals are unknown: tombstones were forgotten before they were applied, or somebody deleted
+   * documents from the file.
+   */
+  #resetIfUnknown() {
     const { cursor, forgotten } = this.position()
     const through = this.#documents.forgottenThrough()
-    if (cursor >= through || forgotten === through) return
+    if (cursor <= this.#documents.last() && (cursor >= through || forgotten === through)) return
     this.#empty()
     this.#set('cursor = 0, documents = 0, forgotten = ?', through)
   }
