@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exitCodeOf, runChild } from './child.mjs'
@@ -63,11 +63,43 @@ export async function install(root, part) {
   /** @type {Lockfile} */
   const lockfile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   expectRuntime(lockfile)
+  await alone(root, () => installNow(root, part, lockfile))
+}
+
+/** @type {(root: string, work: () => Promise<void>) => Promise<void>} */
+async function alone(root, work) {
   const onWait = () => console.error('Another run is installing here: waiting for it.')
-  const work = () => installNow(root, part, lockfile)
   await exclusively(join(root, '.cache/install.lock'), work, onWait).catch(error => {
     throw error.code ? new UserError(`Cannot install: ${error.message}`, ADVICE) : error
   })
+}
+
+/**
+ * Installs a package of data without its dependencies in a folder of its own, unless it is there.
+ * @param {string} root
+ * @param {{ name: string, version: string, integrity: string }} wanted
+ * @returns the folder of the package
+ * @throws {UserError} when the install fails
+ */
+export async function installData(root, { name, version, integrity }) {
+  const folder = join(root, '.cache', name)
+  const path = `node_modules/${name}`
+  const isInstalled = () => {
+    const finished = join(folder, 'node_modules/.package-lock.json')
+    return existsSync(finished) && readFileSync(finished, 'utf8').includes(integrity)
+  }
+  const work = async () => {
+    if (isInstalled()) return
+    console.error(`Installing: ${name} ${version}.`)
+    const project = { name: 'data', version: '1.0.0', dependencies: { [name]: version } }
+    const packages = { '': project, [path]: { version, integrity } }
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(project))
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }))
+    await npm(folder, ['ci'])
+  }
+  if (!isInstalled()) await alone(root, work)
+  return join(folder, path)
 }
 
 /**

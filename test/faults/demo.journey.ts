@@ -1,11 +1,13 @@
-import { client, fill, readPublicApis } from '@gantry/demo'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { client, fill, readPublicApis, sendDocuments } from '@gantry/demo'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { expect, test } from 'vitest'
 import { call, newFolder } from './src/service.ts'
 
 const folder = newFolder()
 
-test('the demo fills a service, completes what an interrupted run left out, and then changes nothing', async () => {
+test('the demo fills a service, completes what an interrupted run left out, and then changes nothing; with documents too', async () => {
   const service = await startServiceProcess(folder)
   const caller = client(service.url, service.authorization)
   const apis = readPublicApis().slice(0, 30)
@@ -16,5 +18,28 @@ test('the demo fills a service, completes what an interrupted run left out, and 
   expect((await call(service, 'DELETE', `/apis/${body.content[0]?.id}/image`)).status).toBe(204)
   expect(await filled(30)).toEqual({ created: 10, updated: 1, unchanged: 19 })
   expect(await filled(30)).toEqual({ created: 0, updated: 0, unchanged: 30 })
+
+  const documents = join(folder, 'documents')
+  mkdirSync(join(documents, '1password.com'), { recursive: true })
+  const write = (file: string, content: string) => writeFileSync(join(documents, file), content)
+  const openapi = (title: string) =>
+    JSON.stringify({ openapi: '3.1.0', info: { title, version: '1' }, paths: {} })
+  write('1password.com/events.json', openapi('Events'))
+  write('1forge.com.yaml', openapi('Finance'))
+  write('ably.net.json', openapi('belongs to no API'))
+  const files = ['1forge.com.yaml', '1password.com/events.json', 'ably.net.json']
+  const sent = () => sendDocuments(caller, apis, { folder: documents, files }, () => {})
+  const unknown = 'ably.net.json: no public API has this name'
+  expect(await sent()).toEqual({ sent: 2, unchanged: 0, refused: [unknown], failed: [] })
+  write('1password.com/events.json', openapi('Events, changed'))
+  write('1forge.com.yaml', '{"openapi": "3.1.0"')
+  expect(await sent()).toEqual({
+    sent: 1,
+    unchanged: 0,
+    refused: [expect.stringMatching(/^1forge\.com\.yaml: 400 document-invalid line 1, .+/), unknown],
+    failed: [],
+  })
+  write('1forge.com.yaml', openapi('Finance'))
+  expect(await sent()).toEqual({ sent: 0, unchanged: 2, refused: [unknown], failed: [] })
   expect(await service.stop()).toBe(0)
 })

@@ -74,6 +74,30 @@ describe('an install', () => {
   })
 })
 
+test('a package of data is installed when asked for, with the integrity that is asked for, and again if incomplete', async () => {
+  const open = await registry()
+  const tiny = project(open)
+  const demo = async (integrity: string) => {
+    const wanted = JSON.stringify({ name: 'tool', version: '1.0.0', integrity })
+    const program = `import { installData } from '../../../bin/install.mjs'
+      console.log(await installData(process.cwd(), ${wanted}))`
+    tiny.write('test/demo/src/main.ts', program)
+    const run = tiny.launch(['demo'])
+    return { code: await run.ended, output: run.output() }
+  }
+  const other = open.integrity
+  expect(await demo(other)).toEqual({ code: 1, output: expect.stringContaining('EINTEGRITY') })
+  const folder = join(tiny.root, '.cache/tool/node_modules')
+  expect(existsSync(join(folder, 'tool'))).toBe(false)
+
+  const installed = { code: 0, output: expect.stringContaining('Installing: tool 1.0.0.') }
+  expect(await demo(open.toolIntegrity)).toEqual(installed)
+  expect(existsSync(join(folder, 'tool/package.json'))).toBe(true)
+  expect(await demo(open.toolIntegrity)).toEqual({ code: 0, output: `${join(folder, 'tool')}\n` })
+  rmSync(join(folder, '.package-lock.json'))
+  expect(await demo(open.toolIntegrity)).toEqual(installed)
+})
+
 describe('the test tools', () => {
   const nothing = 'nothing is installed yet'
   const withTools = async () => {

@@ -28,19 +28,22 @@ export interface Client {
 
 const TRIES = 8
 
-/** A client of a service. After 429 and 503 it retries the request, up to eight tries, with the pause of Retry-After. */
+/**
+ * A client of a service. Bodies are JSON, except forms and bytes. After 429 and 503 it retries the request, up to eight tries,
+ * with the pause of Retry-After.
+ */
 export function client(baseUrl: string, authorization: string): Client {
   return {
     async call(method, path, body, options = {}) {
       for (let attempt = 1; ; attempt++) {
-        const form = body instanceof FormData
+        const raw = body instanceof FormData || body instanceof Uint8Array
         const response = await fetch(`${baseUrl}${path}`, {
           method,
           headers: {
             authorization,
-            ...(body !== undefined && !form && { 'content-type': 'application/json' }),
+            ...(body !== undefined && !raw && { 'content-type': 'application/json' }),
           },
-          ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
+          ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
         })
         const text = await response.text()
         const parsed = text === '' ? undefined : JSON.parse(text)

@@ -33,20 +33,28 @@ export async function fill(
 ): Promise<Filled> {
   const existing = await existingApis(client)
   const filled: Filled = { created: 0, updated: 0, unchanged: 0 }
-  const waiting = apis.values()
   let done = 0
-
-  const work = async () => {
-    for (const api of waiting) {
-      filled[await bring(client, api, existing.get(api.name))]++
-      progress(++done)
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await forEach(apis, AT_ONCE, async api => {
+    filled[await bring(client, api, existing.get(api.name))]++
+    progress(++done)
+  })
   return filled
 }
 
-async function existingApis(client: Client): Promise<Map<string, Existing>> {
+/** Works on the items in their order, on several at once. */
+export async function forEach<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values()
+  const next = async () => {
+    for (const item of waiting) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, next))
+}
+
+export async function existingApis(client: Client): Promise<Map<string, Existing>> {
   const found = new Map<string, Existing>()
   for (let page = 1, last = false; !last; page++) {
     const { body } = await client.call<{ content: Existing[]; last: boolean }>(
