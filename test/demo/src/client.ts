@@ -28,9 +28,12 @@ export interface Client {
 
 const TRIES = 8
 
+/** Errors of a connection that the service or the network closed. */
+const BROKEN = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
+
 /**
  * A client of a service. Bodies are JSON, except forms and bytes. After 429 and 503 it retries the request, up to eight tries,
- * with the pause of Retry-After.
+ * with the pause of Retry-After. It also retries after a broken connection, except POST, which could create twice.
  */
 export function client(baseUrl: string, authorization: string): Client {
   return {
@@ -44,7 +47,14 @@ export function client(baseUrl: string, authorization: string): Client {
             ...(body !== undefined && !raw && { 'content-type': 'application/json' }),
           },
           ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+        }).catch(error => {
+          if (method === 'POST' || attempt === TRIES || !BROKEN.includes(error.cause?.code)) throw error
+          return undefined
         })
+        if (!response) {
+          await setTimeout(1000)
+          continue
+        }
         const text = await response.text()
         const parsed = text === '' ? undefined : JSON.parse(text)
         if (response.ok || (response.status === 404 && options.absent))
