@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,6 +192,27 @@ describe('read models in a file', () => {
   /** As an earlier release declared it. */
   const former = defineCollection<Counter>({ ...counters, fields: { number: 'number' } })
   const write = (doc: Counter, revision: number) => ({ collection: counters, id: doc.id, doc, revision })
+
+  it.skipIf(process.platform !== 'linux')(
+    'write few bytes per document of a transaction, copies of pages for a rollback included',
+    async () => {
+      const names = Array.from({ length: 24 }, (_, n) => `field${n}`)
+      const fields = Object.fromEntries(names.map(name => [name, 'number' as const]))
+      const wide = defineCollection<Document>({ name: 'test.wide', version: 1, fields })
+      const readModels = sqliteReadModels({ path })
+      await readModels.collection(wide).count({})
+      const written = () => Number(/^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
+      const before = written()
+      await readModels.write(
+        Array.from({ length: 500 }, (_, n) => {
+          const doc = { id: `w${n}`, ...Object.fromEntries(names.map((name, of) => [name, (n * of) % 499])) }
+          return { collection: wide, id: doc.id, doc, revision: 0 }
+        }),
+      )
+      expect((written() - before) / 500).toBeLessThan(10_000)
+      await readModels.close()
+    },
+  )
 
   it('refuse a write when the process was paused between the call and its execution', async () => {
     const readModels = sqliteReadModels({ path })
