@@ -30,6 +30,8 @@ test('a version of an API with 3,000 versions writes about as many bytes as one 
   const first = await create(0)
   await service.stop()
   await appendVersions(id, { from: SOME, to: MANY - SOME })
+  // Applies them, and empties the write-ahead log: its checkpoint takes more bytes than the versions that are measured.
+  await (await startServiceProcess(folder)).stop()
   service = await startServiceProcess(folder)
   // Copying all versions for each event took more than ten times as much.
   expect(await create(MANY - SOME)).toBeLessThan(4 * first)
