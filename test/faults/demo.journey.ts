@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { client, fill, readPublicApis, sendDocuments } from '@gantry/demo'
+import { client, documentsIn, fill, readPublicApis, sendDocuments } from '@gantry/demo'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { expect, test } from 'vitest'
 import { call, newFolder } from './src/service.ts'
@@ -27,7 +27,7 @@ test('the demo fills a service, completes what an interrupted run left out, and 
   write('1password.com/events.json', openapi('Events'))
   write('1forge.com.yaml', openapi('Finance'))
   write('ably.net.json', openapi('belongs to no API'))
-  const files = ['1forge.com.yaml', '1password.com/events.json', 'ably.net.json']
+  const files = documentsIn(documents)
   const sent = () => sendDocuments(caller, apis, { folder: documents, files }, () => {})
   const unknown = 'ably.net.json: no public API has this name'
   expect(await sent()).toEqual({ sent: 2, unchanged: 0, refused: [unknown], failed: [] })
