@@ -119,8 +119,8 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
 
   test('a first start is refused with one line, and the next one works', async () => {
     const data = join(mount, 'new')
-    // A first start needs about 4 MB, most of it for the tables of indexes: the disk is full from the beginning, or when the data folder is sealed, or
-    // after the service has begun to listen.
+    // A first start needs about 4 MB, most of it for the tables of indexes: the disk is full from the beginning, or when
+    // the data folder is sealed, or when these tables are created.
     for (const kilobytes of [0, 288, 768]) {
       leave(kilobytes * 1024)
       const refusal = expect.stringMatching(/^gantry: \S*\/new\S* cannot be written: the disk is full/)
