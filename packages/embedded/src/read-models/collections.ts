@@ -19,6 +19,8 @@ export class Collections {
   readonly #options: CollectionsOptions
   readonly #tables = new Map<string, DocumentTable>()
   readonly #lists = new WeakMap<object, Lists>()
+  /** The lists of collections that are not discarded, by name and version. */
+  readonly #current = new Map<string, Lists>()
   readonly #opened = new WeakMap<object, unknown>()
 
   constructor(file: ReadModelsFile, options: CollectionsOptions) {
@@ -63,6 +65,7 @@ export class Collections {
   async discard(collection: CollectionName): Promise<void> {
     const { db, read, write } = this.#file
     this.#tables.delete(keyOf(collection))
+    this.#current.delete(keyOf(collection))
     for (const piece of [discardIndexes(db, collection), read(() => discarding(db, collection))])
       while (await write(piece)) await nextTurn()
   }
@@ -70,6 +73,7 @@ export class Collections {
   /** Deletes what indexes still have of replaced and removed texts, in pieces. */
   async purgeIndexes(): Promise<void> {
     const { db, read, write } = this.#file
+    for (const lists of this.#current.values()) await lists.applyChanges()
     const piece = read(() => mergingTrigrams(db))
     while (await write(piece)) await nextTurn()
   }
@@ -101,6 +105,7 @@ export class Collections {
       const access = { read, snapshot, tentatively, write }
       lists = new Lists(db, this.table(definition), definition, { ...this.#options, ...access })
       this.#lists.set(definition, lists)
+      this.#current.set(keyOf(definition), lists)
     }
     return lists
   }

@@ -84,6 +84,11 @@ export class ListIndex {
     return behind < 0 ? Number.POSITIVE_INFINITY : behind
   }
 
+  /** False once another process has discarded the collection. */
+  exists(): boolean {
+    return this.statements.row('SELECT 1 FROM indexes WHERE number = ?', [this.tables.number]) !== undefined
+  }
+
   position(): IndexPosition {
     const [cursor, documents, forgotten, emptied] = this.statements.row(
       'SELECT cursor, documents, forgotten, emptied FROM indexes WHERE number = ?',

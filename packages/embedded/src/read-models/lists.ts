@@ -99,6 +99,11 @@ export class Lists {
     if (!this.#index.applyAll()) this.#buildAfterwards()
   }
 
+  /** Updates the index at once. Until then it has the texts of documents that were replaced or removed. */
+  async applyChanges(): Promise<void> {
+    while (this.#options.read(() => this.#index.exists() && this.#index.behind() > 0)) await this.#build()
+  }
+
   /** Asks until there is an answer, with a turn of the event loop in between. */
   async #answer<T>(question: (queries: ListQueries) => { value: T } | undefined): Promise<T> {
     const { snapshot, tentatively, indexWaitMs } = this.#options
