@@ -460,6 +460,22 @@ describe('read models in a file', () => {
     await writer.close()
   })
 
+  it('continue deep pages in descending order with the documents that lack the value', async () => {
+    const readModels = sqliteReadModels({ path })
+    const numbers = Array.from({ length: 3_000 }, (_, n) => (n < 1_200 ? n : null))
+    await readModels.write(
+      numbers.map((pages, n) => {
+        const doc = { id: `n${n}`, title: null, pages, open: null, tags: null }
+        return { collection: notes, id: doc.id, doc, revision: 0 }
+      }),
+    )
+    const query: Query = { sort: [{ field: 'pages', direction: 'desc' }], skip: 1_190, limit: 20 }
+    const { items } = await readModels.collection(notes).find(query)
+    const lowest = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, ...Array(10).fill(null)]
+    expect(items.map(({ doc }) => doc.pages)).toEqual(lowest)
+    await readModels.close()
+  })
+
   it('write nothing of a batch when its lease is lost', async () => {
     let time = 0
     const readModels = sqliteReadModels({ path, now: () => new Date(time) })

@@ -254,7 +254,7 @@ export class ListQueries {
     // LIMIT with two numbers: the first one is the offset.
     const value = (statements.row(`${skipped.sql}, 1`, skipped.params)?.[0] ?? null) as StoredValue
     const others = `SELECT count(*) FROM (${skipped.sql}) WHERE value IS NOT ?`
-    const isReached = direction === 'asc' ? `${name} >= ?` : `${name} <= ?`
+    const isReached = direction === 'asc' ? `${name} >= ?` : `${name} <= ? OR ${name} IS NULL`
     const isNull = direction === 'asc' ? 'TRUE' : `${name} IS NULL`
     return {
       condition: value === null ? { sql: isNull, params: [] } : { sql: isReached, params: [value] },
