@@ -35,7 +35,8 @@ const INDEX_WAIT_MS = 5_000
  * survives the death of the process. A power loss can take back the last writes, together with the checkpoint that covers
  * them.
  *
- * Filters, sorts and searches of a collection use an index in the file, which each write updates in its transaction.
+ * Filters, sorts and searches of a collection use an index in the file. It follows the documents with the next list, the
+ * first write after a list, or after 64 changes.
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteReadModels(options: ReadModelsOptions): ReadModels {

@@ -60,8 +60,6 @@ export interface DocumentTable {
   changesAfter(seq: number, limit: number): Row[]
   /** Sequence number of the last change; 0 when nothing was ever stored. */
   last(): number
-  /** Number of documents without tombstones. Counts an index, so the time is proportional to the number. */
-  count(): number
   /** Ids of documents after `id`, in ascending order; without tombstones. */
   idsAfter(id: string, limit: number): string[]
   /**
@@ -115,11 +113,6 @@ export function documentTable(
   const idsAfter = db.prepare(`SELECT id FROM ${table} WHERE id > ? AND doc IS NOT NULL ORDER BY id LIMIT ?`)
   const clearRows = clearing(db, table)
   const greatest = db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
-  // Both counts use indexes; the index of tombstones is small.
-  const count = db.prepare(
-    `SELECT (SELECT count(*) FROM ${table}) -
-       (SELECT count(*) FROM ${table} WHERE doc IS NULL AND id IS NOT NULL) AS documents`,
-  )
   const lookUp = (id: string) => seqOf.get(id)?.seq as number | undefined
   const cachedSeq = (id: string) => {
     const seq = seqs.get(id) ?? lookUp(id)
@@ -155,7 +148,6 @@ export function documentTable(
     },
     changesAfter: exclusive ? cachedChanges : readChanges,
     last: () => (exclusive ? last : undefined) ?? (greatest.get()?.seq as number),
-    count: () => count.get()?.documents as number,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
     ...removalsOf(db, number, { exclusive, changed }),
     clear() {
