@@ -15,7 +15,7 @@ type EncodedApi =
 
 /** Stored snapshots of APIs. Their streams get long, since every change of a version and every deployment is an event. */
 export const apiSnapshots: SnapshotSchema<ApiState> = {
-  version: 1,
+  version: 2,
   encode(state): Json {
     return encoded(state) as unknown as Json
   },

@@ -29,16 +29,19 @@ export interface Version {
   record: VersionRecord
   /** Revision of the event that changed the version last. Its ETag. */
   revision: number
-  /** The oldest first. Absent if it never had one. */
+  /** The oldest first, and the latest deletions. Absent if it never had one. */
   attachments?: readonly Attachment[]
+  /** Revision of the latest event of media that made a document primary, even of a document that is deleted now. */
+  primaryRevision?: number
 }
 
-/** The documents of a version, the oldest first; one of them is primary. */
-export function documentsOf({ attachments = [] }: Version): AttachedDocument[] {
+/** Maximum number of deletions that are kept to recognize earlier events of media that come later. */
+const KEPT_DELETIONS = 20
+
+/** The documents of a version, the oldest first; one of them is primary: the one made so last, else the oldest. */
+export function documentsOf({ attachments = [], primaryRevision }: Version): AttachedDocument[] {
   const present = attachments.filter(({ document }) => document !== null)
-  // Events of media may come in another order: the latest one that makes a document primary counts.
-  const primaries = present.filter(({ document }) => document?.primary)
-  const primary = primaries.toSorted((a, b) => b.revision - a.revision)[0] ?? present[0]
+  const primary = present.find(({ revision }) => revision === primaryRevision) ?? present[0]
   return present.flatMap(({ name, document }) =>
     document ? [{ ...document, primary: name === primary?.name }] : [],
   )
@@ -73,14 +76,28 @@ export function evolveAttachments(
   if (!version) return versions
   const { name, documentRevision: revision } = data
   const known = version.attachments ?? []
-  const others = known.filter(one => one.name !== name)
-  if (type === 'DocumentDetached')
-    return versions.set(data.id, { ...version, attachments: [...others, { name, document: null, revision }] })
+  if (type === 'DocumentDetached') {
+    const others = known.filter(one => one.name !== name)
+    const present = others.filter(({ document }) => document !== null)
+    const deletions = [
+      ...others.filter(({ document }) => document === null),
+      { name, document: null, revision },
+    ]
+    return versions.set(data.id, {
+      ...version,
+      attachments: [...present, ...deletions.slice(-KEPT_DELETIONS)],
+    })
+  }
   const { kind, primary, counts } = data
   const attachment = { name, document: { name, kind, primary, counts }, revision }
   const isKnown = known.some(one => one.name === name && one.document)
   const attachments = isKnown
     ? known.map(one => (one.name === name ? attachment : one))
-    : [...others, attachment]
-  return versions.set(data.id, { ...version, attachments })
+    : [...known.filter(one => one.name !== name), attachment]
+  const { primaryRevision = -1 } = version
+  return versions.set(data.id, {
+    ...version,
+    attachments,
+    ...(primary && { primaryRevision: Math.max(primaryRevision, revision) }),
+  })
 }
