@@ -2,7 +2,7 @@ import { normalUsername, type Principal, ROLE_SCOPES, type Role, type Scope } fr
 import type { Collection } from '@gantry/stores'
 import { decodeJwt } from 'jose'
 import { z } from 'zod'
-import { sealAddress, type UserCiphers } from '../personal-data/user-ciphers.ts'
+import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import { hashOf, isSecret, PREFIX } from '../token/secret.ts'
 import type { TokenDocument } from '../token/token.projection.ts'
 import { type LiveToken, type TokenAggregate, useIsDue } from '../token/token.ts'
@@ -86,10 +86,10 @@ export function authenticator(authentication: Authentication): Authenticate {
 
 /** Adds the network address of the caller, sealed with the key of the user. */
 export const withAddress =
-  (authenticate: Authenticate, ciphers: Pick<UserCiphers, 'seal'>) =>
+  (authenticate: Authenticate, ciphers: Pick<UserCiphers, 'sealAddress'>) =>
   async ({ credential, address }: { credential: string; address: string }): Promise<Principal> => {
     const principal = await authenticate(credential)
-    const sealed = await sealAddress(ciphers, principal.userId, address)
+    const sealed = await ciphers.sealAddress(principal.userId, address)
     return { ...principal, ...(sealed !== null && { address: sealed }) }
   }
 

@@ -5,7 +5,7 @@ import type { Collection } from '@gantry/stores'
 import type { Accesses } from '../audit/access/accesses.ts'
 import type { LoginTokens } from '../authentication/login-token.ts'
 import type { Passwords } from '../password/password.ts'
-import { sealAddress, type UserCiphers } from '../personal-data/user-ciphers.ts'
+import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import type { UserAggregate } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
 import type { ChangeUser } from '../user/user.routes.ts'
@@ -19,7 +19,7 @@ export interface LoginRoutes {
   passwords: Passwords
   loginTokens: LoginTokens
   accesses: Accesses
-  ciphers: Pick<UserCiphers, 'seal'>
+  ciphers: Pick<UserCiphers, 'sealAddress'>
 }
 
 /** An id that no user has, for logins with an unknown username. */
@@ -49,7 +49,7 @@ export function loginRoutes(
     const pause = setTimeout(MIN_REFUSAL_MS)
     // The user is read again: the password may have changed during the check. The logins that are read are cached for the command.
     const [known] = await Promise.all([user.load(id), logins.load(id)])
-    const address = known.state.status === 'Live' ? await sealAddress(ciphers, id, request.ip) : null
+    const address = known.state.status === 'Live' ? await ciphers.sealAddress(id, request.ip) : null
     const actor = {
       ...(correct ? { id, name: id } : metadata.actor),
       ...(address !== null && { address }),

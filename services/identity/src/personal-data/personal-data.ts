@@ -18,7 +18,7 @@ export interface PersonalData {
 }
 
 export function personalData(dependencies: IdentityDependencies): PersonalData {
-  const ciphers = userCiphers(dependencies)
+  const ciphers = userCiphers({ ...dependencies, log: dependencies.process.log })
   return {
     ciphers,
     eventStore: sealedEvents(dependencies.eventStore, ciphers),

@@ -2,12 +2,15 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UserKeyMissing } from '@gantry/audit'
 import { sqliteUserKeys } from '@gantry/embedded'
 import { plainKey } from '@gantry/service-runtime'
+import { type UserKeys, UserKeysUnavailable } from '@gantry/stores'
 import { expect, onTestFinished, test } from 'vitest'
 import { sealedChange, type UserChange } from './sealed-change.ts'
 import { type UserCiphers, userCiphers } from './user-ciphers.ts'
 
+const log = { warn() {} }
 const ERASED_AT = '2026-11-21T10:00:00.000Z'
 
 /** Two processes with one store of keys. The first one can hold a key that it has read. */
@@ -25,8 +28,8 @@ async function twoProcesses() {
     await held
     return found
   }
-  const slow = userCiphers({ userKeys: { ...store, get }, encryptionKeys })
-  const other = userCiphers({ userKeys: store, encryptionKeys })
+  const slow = userCiphers({ userKeys: { ...store, get }, encryptionKeys, log })
+  const other = userCiphers({ userKeys: store, encryptionKeys, log })
   const sealed = (await other.seal('ada', 'text')) ?? ''
   return {
     slow,
@@ -61,6 +64,27 @@ test('nor does one that is being read while another process erases the user', as
   slow.forget('ada')
   await read()
   expect(await slow.open('ada', sealed)).toBeNull()
+})
+
+test('an address is sealed with an existing key only, so that a lost key stays missing', async () => {
+  const { other } = await twoProcesses()
+  expect(await other.open('ada', (await other.sealAddress('ada', '192.0.2.7')) ?? '')).toBe('192.0.2.7')
+  expect(await other.sealAddress('grace', '192.0.2.7')).toBeNull()
+  await expect(other.pseudonyms('grace')).rejects.toThrow(UserKeyMissing)
+})
+
+test('an address is left out and logged while the store of keys is unavailable; other faults are thrown', async () => {
+  const logged: object[] = []
+  const failing = (error: Error) =>
+    userCiphers({
+      userKeys: { get: () => Promise.reject(error) } as unknown as UserKeys,
+      encryptionKeys: plainKey(randomBytes(32)),
+      log: { warn: (line: object) => logged.push(line) },
+    }).sealAddress('ada', '192.0.2.7')
+  const err = new UserKeysUnavailable('it is down')
+  expect(await failing(err)).toBeNull()
+  expect(logged).toEqual([{ err, userId: 'ada' }])
+  await expect(failing(new Error('a fault'))).rejects.toThrow('a fault')
 })
 
 /** Shows what is encrypted. */

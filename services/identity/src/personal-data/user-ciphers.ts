@@ -1,13 +1,20 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { UserKeyMissing } from '@gantry/audit'
+import type { Log } from '@gantry/event-sourcing'
 import { type EncryptionKeys, type Sealer, seal, sealer, unseal } from '@gantry/service-runtime'
-import type { UserKeys } from '@gantry/stores'
+import { type UserKeys, UserKeysUnavailable } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 
 /** Encrypts and decrypts with a key of each user. Calls that need the store of keys can throw UserKeysUnavailable. */
 export interface UserCiphers {
   /** Encrypts a text. The first text of a user makes the key. @returns null when the user is erased */
   seal(user: string, text: string): Promise<string | null>
+  /**
+   * Seals the network address of a user. It never makes a key, because a new one would hide that the user's was lost.
+   * @returns null when the user is erased or has no key, and when the store of keys is unavailable: requests do not depend
+   * on it
+   */
+  sealAddress(user: string, address: string): Promise<string | null>
   /**
    * Decrypts a text.
    * @returns null when the user is erased
@@ -33,13 +40,6 @@ export interface UserCiphers {
   forget(user: string): void
 }
 
-/**
- * Seals the network address of a user. @returns null when the user is erased, and when the store of keys is unavailable:
- * requests do not depend on it
- */
-export const sealAddress = ({ seal }: Pick<UserCiphers, 'seal'>, user: string, address: string) =>
-  seal(user, address).catch(() => null)
-
 const CACHE_SIZE = 10_000
 /** How long a key stays in memory, in milliseconds: the limit after an erasure by another process whose broadcast is lost. */
 const CACHE_MS = 60_000
@@ -53,9 +53,11 @@ export const userKeySealer = (encryptionKeys: EncryptionKeys): Sealer =>
 export function userCiphers({
   userKeys,
   encryptionKeys,
+  log,
 }: {
   userKeys: UserKeys
   encryptionKeys: EncryptionKeys
+  log: Pick<Log, 'warn'>
 }): UserCiphers {
   const wrapping = userKeySealer(encryptionKeys)
   /**
@@ -88,6 +90,16 @@ export function userCiphers({
       const found = await keyOf(user)
       const key = found === undefined ? await makeKey(user) : found
       return key && seal(key, text)
+    },
+    async sealAddress(user, address) {
+      try {
+        const key = await keyOf(user)
+        return key ? seal(key, address) : null
+      } catch (err) {
+        if (!(err instanceof UserKeysUnavailable)) throw err
+        log.warn({ err, userId: user }, 'the audit log lacks the address of a user')
+        return null
+      }
     },
     async open(user, sealed) {
       const key = await requireKey(user)

@@ -22,6 +22,7 @@ const keys = frozenStreams(folder, 'user').keys as Record<string, UserKey>
 const ciphers = userCiphers({
   userKeys: { get: async (user: string) => keys[user] } as UserKeys,
   encryptionKeys: plainKey(Buffer.alloc(32, 7)),
+  log: { warn() {} },
 })
 
 testFrozenStreams({
