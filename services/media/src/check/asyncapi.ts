@@ -52,20 +52,12 @@ export const asyncApiFindings = (document: Record<string, unknown>, version: str
 export function asyncApiContent(document: Record<string, unknown>): Content {
   const info = objectOf(document.info)
   const components = objectOf(document.components)
-  const servers = Object.values(objectOf(document.servers)).map(objectOf)
   const operations = [
     ...(String(document.asyncapi).startsWith('2') ? operations2(document) : operations3(document)),
   ]
   return contentWith({
     title: textOf(info.title),
     version: textOf(info.version),
-    description: textOf(info.description),
-    servers: textsOf(
-      servers.map(({ url, host, pathname = '' }) => url ?? (host && `${String(host)}${String(pathname)}`)),
-    ),
-    securitySchemes: textsOf(Object.keys(objectOf(components.securitySchemes))),
-    contact: textOf(objectOf(info.contact).email) ?? textOf(objectOf(info.contact).name),
-    licence: textOf(objectOf(info.license).name),
     operations: operations.slice(0, MAX_KEPT),
     schemas: textsOf([
       ...Object.keys(objectOf(components.schemas)),

@@ -7,11 +7,6 @@ export type Operation = Omit<DescribedOperation, 'api' | 'version' | 'document'>
 export interface Content {
   title: string | null
   version: string | null
-  description: string | null
-  servers: string[]
-  securitySchemes: string[]
-  contact: string | null
-  licence: string | null
   operations: Operation[]
   /** Names. */
   schemas: string[]
@@ -83,11 +78,6 @@ export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? val
 export const contentWith = (content: Partial<Content> = {}): Content => ({
   title: null,
   version: null,
-  description: null,
-  servers: [],
-  securitySchemes: [],
-  contact: null,
-  licence: null,
   operations: [],
   schemas: [],
   ...content,

@@ -104,7 +104,6 @@ function contentOf(schema: GraphQLSchema): Content {
       !type.name.startsWith('__') && !isSpecifiedScalarType(type) && ![...roots].includes(type as never),
   )
   return contentWith({
-    description: textOf(schema.description),
     operations: operations.slice(0, MAX_KEPT),
     schemas: types.slice(0, MAX_KEPT).map(({ name }) => textOf(name) ?? ''),
   })

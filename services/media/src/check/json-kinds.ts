@@ -46,7 +46,6 @@ export function postman(root: Record<string, unknown>): { content: Content; foun
   const content = contentWith({
     title: textOf(info.name),
     version: textOf(info.version),
-    description: textOf(info.description) ?? textOf(objectOf(info.description).content),
     operations: operations.slice(0, MAX_KEPT),
   })
   return { content, found }
@@ -83,8 +82,6 @@ export function jsonSchema(root: Record<string, unknown>): { content: Content; f
   const definitions = { ...objectOf(root.definitions), ...objectOf(root.$defs) }
   const content = contentWith({
     title: textOf(root.title),
-    version: null,
-    description: textOf(root.description),
     schemas: textsOf(Object.keys(definitions)),
   })
   return { content, found: violationsOf(metaSchema(dialect), root) }

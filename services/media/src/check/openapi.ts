@@ -67,16 +67,9 @@ export function openApiVersion(document: Record<string, unknown>): string {
 export function openApiContent(document: Record<string, unknown>): Content {
   const info = objectOf(document.info)
   const components = objectOf(document.components)
-  const servers = listOf(document.servers).map(server => objectOf(server).url)
-  const { host, basePath = '' } = document
   return contentWith({
     title: textOf(info.title),
     version: textOf(info.version),
-    description: textOf(info.description),
-    servers: textsOf(host === undefined ? servers : [`${String(host)}${String(basePath)}`]),
-    securitySchemes: Object.keys(objectOf(components.securitySchemes ?? document.securityDefinitions)),
-    contact: textOf(objectOf(info.contact).email) ?? textOf(objectOf(info.contact).name),
-    licence: textOf(objectOf(info.license).name),
     operations: [...operationsOf(document)],
     schemas: textsOf(Object.keys(objectOf(components.schemas ?? document.definitions))),
   })

@@ -46,7 +46,6 @@ export function wsdlContent(text: string): Content {
   const open: SaxesTagNS[] = []
   const operations: Operation[] = []
   const schemas: string[] = []
-  const servers: string[] = []
   let title: string | null = null
   let documentation: string | undefined
   const fault = (message: string) =>
@@ -65,11 +64,9 @@ export function wsdlContent(text: string): Content {
     open.push(tag)
     if (open.length > MAX_DEPTH) throw fault(`elements are more than ${MAX_DEPTH} levels deep`)
     const name = textOf(tag.attributes.name?.value)
-    const location = textOf((tag.attributes.location ?? tag.attributes.address)?.value)
     const isWsdl = tag.uri in WSDL
     if (open.length === 1) title = name
     if (isWsdl && tag.local === 'service') title = name ?? title
-    if (location && (tag.local === 'address' || tag.local === 'endpoint')) servers.push(location)
     if (tag.uri === XSD && parent?.uri === XSD && parent.local === 'schema' && name) schemas.push(name)
     if (
       isWsdl &&
@@ -92,7 +89,6 @@ export function wsdlContent(text: string): Content {
   parser.write(text.replace(/^\ufeff/, '')).close()
   return contentWith({
     title,
-    servers: [...new Set(servers)].slice(0, MAX_KEPT),
     operations: operations.slice(0, MAX_KEPT),
     schemas: schemas.slice(0, MAX_KEPT),
   })
