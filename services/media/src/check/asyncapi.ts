@@ -1,37 +1,28 @@
-import { createRequire } from 'node:module'
-import { Ajv, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
+import { Ajv } from 'ajv'
 import {
   type Content,
   contentWith,
   invalid,
+  isObject,
   listOf,
-  MAX_KEPT,
   membersOf,
   type Operation,
   objectOf,
   operationWith,
+  summaryOf,
   textOf,
   textsOf,
 } from './checked.ts'
-import { lostReferences, resolve } from './openapi.ts'
-import { type Found, violationsOf } from './schema.ts'
+import { lostReferences, resolve } from './references.ts'
+import { AJV_OPTIONS, type Found, readSchema, validatorFor, violationsOf } from './schema.ts'
 
-const require = createRequire(import.meta.url)
 const VERSIONS = new Set(['2.0.0', '2.1.0', '2.2.0', '2.3.0', '2.4.0', '2.5.0', '2.6.0', '3.0.0', '3.1.0'])
 
-const validators = new Map<string, ValidateFunction>()
-
-function validatorOf(version: string): ValidateFunction {
-  const known = validators.get(version)
-  if (known) return known
-  const ajv = new Ajv({ strict: false, allErrors: true, logger: false, validateFormats: false })
-  addFormats.default(ajv)
-  const { $schema, ...schema } = require(`@asyncapi/specs/schemas/${version}-without-$id.json`)
-  const made = ajv.compile(schema)
-  validators.set(version, made)
-  return made
-}
+const validatorOf = (version: string) =>
+  validatorFor(`asyncapi ${version}`, () => {
+    const { $schema, ...schema } = readSchema(`@asyncapi/specs/schemas/${version}-without-$id.json`)
+    return new Ajv({ ...AJV_OPTIONS, validateFormats: false }).compile(schema)
+  })
 
 /** @throws DocumentInvalid for versions other than 2 and 3 */
 export function asyncApiVersion({ asyncapi }: Record<string, unknown>): string {
@@ -50,24 +41,18 @@ export const asyncApiFindings = (document: Record<string, unknown>, version: str
 ]
 
 export function asyncApiContent(document: Record<string, unknown>): Content {
-  const info = objectOf(document.info)
+  const { title, version } = objectOf(document.info)
   const components = objectOf(document.components)
-  const operations = [
-    ...(String(document.asyncapi).startsWith('2') ? operations2(document) : operations3(document)),
-  ]
   return contentWith({
-    title: textOf(info.title),
-    version: textOf(info.version),
-    operations: operations.slice(0, MAX_KEPT),
-    schemas: textsOf([
-      ...Object.keys(objectOf(components.schemas)),
-      ...Object.keys(objectOf(components.messages)),
-    ]),
+    title,
+    version,
+    operations: String(document.asyncapi).startsWith('2') ? operations2(document) : operations3(document),
+    schemas: [components.schemas, components.messages].flatMap(part => Object.keys(objectOf(part))),
   })
 }
 
 const described = (operation: Record<string, unknown>) => ({
-  summary: textOf(operation.summary) ?? textOf(operation.description)?.slice(0, 200) ?? null,
+  summary: summaryOf(operation.description, operation.summary),
   tags: textsOf(listOf(operation.tags).map(tag => objectOf(tag).name)).slice(0, 50),
   deprecated: operation.deprecated === true,
 })
@@ -80,13 +65,12 @@ function* operations2(document: Record<string, unknown>): Generator<Operation> {
       ['publish', 'RECEIVE'],
     ] as const) {
       const operation = objectOf(item)[member]
-      if (typeof operation !== 'object' || operation === null) continue
-      const members = objectOf(operation)
+      if (!isObject(operation)) continue
       yield operationWith({
         method,
         path: textOf(channel) ?? '',
-        operationId: textOf(members.operationId),
-        ...described(members),
+        operationId: textOf(operation.operationId),
+        ...described(operation),
       })
     }
 }

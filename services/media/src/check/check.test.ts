@@ -349,6 +349,12 @@ test('members of documents that are no texts are no faults of the extraction', (
         ).toMatch(/api$/)
 })
 
+test('the summary of an operation without one is the beginning of its description', () => {
+  const document = { openapi: '3.0.0', paths: { '/a': { get: { description: `${'a'.repeat(199)}😀` } } } }
+  const { content } = checkDocument(Buffer.from(JSON.stringify(document)))
+  expect(content.operations[0]?.summary).toBe(`${'a'.repeat(199)}\ufffd…`)
+})
+
 describe('a checker', () => {
   const limits = {
     threads: 1,

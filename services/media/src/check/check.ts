@@ -8,7 +8,6 @@ import {
   DocumentInvalid,
   invalid,
   objectOf,
-  textOf,
 } from './checked.ts'
 import { checkIntrospection, checkSdl, introspectionOf, looksLikeGraphQl } from './graphql.ts'
 import { isJsonSchema, isPostman, jsonSchema, postman } from './json-kinds.ts'
@@ -171,5 +170,5 @@ const isMarkdown = (text: string) => {
 
 const markdown = (text: string): Content => {
   const [, atx, setext] = /^#[ \t]+(.+?)[ \t#]*$|^(\S[^\n]*)\n={3,}\s*$/m.exec(text) ?? []
-  return contentWith({ title: textOf(atx ?? setext) })
+  return contentWith({ title: atx ?? setext })
 }

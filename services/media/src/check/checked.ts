@@ -33,9 +33,10 @@ export interface CheckOptions {
 export const EXTRACTION = 1
 export const MAX_FINDINGS = 1_000
 /** A document may have more operations and names of schemas than are kept. */
-export const MAX_KEPT = 20_000
+const MAX_KEPT = 20_000
 const MAX_ERRORS = 100
 const MAX_TEXT = 1_000
+const MAX_SUMMARY = 200
 
 /** The document is not what it claims to be. */
 export class DocumentInvalid extends Error {
@@ -54,11 +55,20 @@ export const invalid = (
   pointer: string | null = null,
 ): DocumentInvalid => new DocumentInvalid([{ line, column, pointer, message }])
 
-const clip = (text: string) => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text).toWellFormed()
+const clip = (text: string, most = MAX_TEXT) =>
+  (text.length > most ? `${text.slice(0, most)}…` : text).toWellFormed()
 
 /** A text of a document, shortened; null for other values, which are findings. */
-export const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? clip(value) : typeof value === 'number' ? String(value) : null
+export const textOf = (value: unknown, most = MAX_TEXT): string | null =>
+  typeof value === 'string' && value !== ''
+    ? clip(value, most)
+    : typeof value === 'number'
+      ? String(value)
+      : null
+
+/** The summary of an operation, or else the beginning of its description. */
+export const summaryOf = (description: unknown, summary?: unknown): string | null =>
+  textOf(summary) ?? textOf(description, MAX_SUMMARY)
 
 /** The strings among some values, shortened. */
 export const textsOf = (values: Iterable<unknown>): string[] =>
@@ -67,20 +77,26 @@ export const textsOf = (values: Iterable<unknown>): string[] =>
 /** An object's members; none for other values. */
 export const membersOf = (value: unknown): [string, unknown][] => Object.entries(objectOf(value))
 
-export const objectOf = (value: unknown): Record<string, unknown> =>
+export const objectOf = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {})
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {}
 
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** The content of a document that says nothing about an API. */
-export const contentWith = (content: Partial<Content> = {}): Content => ({
-  title: null,
-  version: null,
-  operations: [],
-  schemas: [],
-  ...content,
+interface Said {
+  title?: unknown
+  version?: unknown
+  operations?: Iterable<Operation>
+  schemas?: Iterable<unknown>
+}
+
+/** The content of a document, limited; without an argument that of a document that says nothing about an API. */
+export const contentWith = ({ title, version, operations = [], schemas = [] }: Said = {}): Content => ({
+  title: textOf(title),
+  version: textOf(version),
+  operations: Iterator.from(operations).take(MAX_KEPT).toArray(),
+  schemas: textsOf(schemas),
 })
 
 export const operationWith = (

@@ -14,10 +14,11 @@ import {
   type Content,
   contentWith,
   invalid,
-  MAX_KEPT,
+  MAX_FINDINGS,
   type Operation,
   objectOf,
   operationWith,
+  summaryOf,
   textOf,
 } from './checked.ts'
 
@@ -74,7 +75,10 @@ export const checkIntrospection = (introspection: IntrospectionQuery) =>
 function checked(build: () => GraphQLSchema): { content: Content; findings: Finding[] } {
   try {
     const schema = build()
-    return { content: contentOf(schema), findings: validateSchema(schema).slice(0, 1_000).map(findingOf) }
+    return {
+      content: contentOf(schema),
+      findings: validateSchema(schema).slice(0, MAX_FINDINGS).map(findingOf),
+    }
   } catch (error) {
     if (error instanceof RangeError) throw error
     return { content: contentWith(), findings: [findingOf(new GraphQLError((error as Error).message))] }
@@ -94,7 +98,7 @@ function contentOf(schema: GraphQLSchema): Content {
           method,
           path: textOf(`${type?.name}.${field.name}`) ?? '',
           operationId: textOf(field.name),
-          summary: textOf(field.description)?.slice(0, 200) ?? null,
+          summary: summaryOf(field.description),
           deprecated: field.deprecationReason !== undefined && field.deprecationReason !== null,
         }),
       )
@@ -103,8 +107,5 @@ function contentOf(schema: GraphQLSchema): Content {
     type =>
       !type.name.startsWith('__') && !isSpecifiedScalarType(type) && ![...roots].includes(type as never),
   )
-  return contentWith({
-    operations: operations.slice(0, MAX_KEPT),
-    schemas: types.slice(0, MAX_KEPT).map(({ name }) => textOf(name) ?? ''),
-  })
+  return contentWith({ operations, schemas: types.map(({ name }) => name) })
 }

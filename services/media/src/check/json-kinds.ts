@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import Ajv04 from 'ajv-draft-04'
@@ -7,16 +6,14 @@ import {
   type Content,
   contentWith,
   listOf,
-  MAX_KEPT,
+  MAX_FINDINGS,
   type Operation,
   objectOf,
   operationWith,
   textOf,
   textsOf,
 } from './checked.ts'
-import { type Found, violationsOf } from './schema.ts'
-
-const require = createRequire(import.meta.url)
+import { AJV_OPTIONS, type Found, readSchema, validatorFor, violationsOf } from './schema.ts'
 
 /** Whether a value is a collection of Postman 2.x. */
 export const isPostman = (root: Record<string, unknown>): boolean =>
@@ -27,7 +24,8 @@ export function postman(root: Record<string, unknown>): { content: Content; foun
   const found: Found[] = []
   const fault = (pointer: string, message: string) =>
     void (
-      found.length < 1_000 && found.push({ severity: 'ERROR', code: 'schema-violation', message, pointer })
+      found.length < MAX_FINDINGS &&
+      found.push({ severity: 'ERROR', code: 'schema-violation', message, pointer })
     )
   if (!String(info.schema).includes('/v2.1')) fault('/info/schema', 'must be the schema of Postman 2.1')
   if (textOf(info.name) === null) fault('/info/name', 'must be a text')
@@ -43,12 +41,7 @@ export function postman(root: Record<string, unknown>): { content: Content; foun
     }
   }
   visit(root.item, '/item', [])
-  const content = contentWith({
-    title: textOf(info.name),
-    version: textOf(info.version),
-    operations: operations.slice(0, MAX_KEPT),
-  })
-  return { content, found }
+  return { content: contentWith({ title: info.name, version: info.version, operations }), found }
 }
 
 function requestOf(request: unknown, summary: string | null, tags: string[]): Operation {
@@ -75,31 +68,21 @@ const DIALECT = /^https?:\/\/json-schema\.org\/draft(?:-|\/)(04|06|07|2019-09|20
 export const isJsonSchema = ({ $schema }: Record<string, unknown>): boolean =>
   typeof $schema === 'string' && DIALECT.test($schema)
 
-const validators = new Map<string, ValidateFunction>()
-
 export function jsonSchema(root: Record<string, unknown>): { content: Content; found: Found[] } {
   const dialect = DIALECT.exec(String(root.$schema))?.[1] ?? '2020-12'
   const definitions = { ...objectOf(root.definitions), ...objectOf(root.$defs) }
-  const content = contentWith({
-    title: textOf(root.title),
-    schemas: textsOf(Object.keys(definitions)),
-  })
+  const content = contentWith({ title: root.title, schemas: Object.keys(definitions) })
   return { content, found: violationsOf(metaSchema(dialect), root) }
 }
 
-function metaSchema(dialect: string): ValidateFunction {
-  const known = validators.get(dialect)
-  if (known) return known
-  const options = { strict: false, allErrors: true, logger: false, validateFormats: false } as const
-  const Draft = { '04': Ajv04.default, '2019-09': Ajv2019, '2020-12': Ajv2020 }[dialect] ?? Ajv
-  const ajv = new Draft(options)
-  if (dialect === '06') ajv.addMetaSchema(require('ajv/dist/refs/json-schema-draft-06.json'))
-  const draft =
-    dialect.length === 2
-      ? `http://json-schema.org/draft-${dialect}/schema`
-      : `https://json-schema.org/draft/${dialect}/schema`
-  const validate = ajv.getSchema(draft)
-  if (!validate) throw new Error(`no meta-schema of ${dialect}`)
-  validators.set(dialect, validate)
-  return validate
-}
+const metaSchema = (dialect: string) =>
+  validatorFor(`json-schema ${dialect}`, () => {
+    const Draft = { '04': Ajv04.default, '2019-09': Ajv2019, '2020-12': Ajv2020 }[dialect] ?? Ajv
+    const ajv = new Draft({ ...AJV_OPTIONS, validateFormats: false })
+    if (dialect === '06') ajv.addMetaSchema(readSchema('ajv/dist/refs/json-schema-draft-06.json'))
+    const $ref =
+      dialect.length === 2
+        ? `http://json-schema.org/draft-${dialect}/schema`
+        : `https://json-schema.org/draft/${dialect}/schema`
+    return ajv.compile({ $ref })
+  })

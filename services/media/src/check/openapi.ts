@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import Ajv04 from 'ajv-draft-04'
 import addFormats from 'ajv-formats'
@@ -8,44 +5,31 @@ import {
   type Content,
   contentWith,
   invalid,
+  isObject,
   listOf,
-  MAX_KEPT,
   membersOf,
   type Operation,
   objectOf,
   operationWith,
+  summaryOf,
   textOf,
   textsOf,
 } from './checked.ts'
-import { type Found, violationsOf } from './schema.ts'
+import { lostReferences, resolve } from './references.ts'
+import { AJV_OPTIONS, type Found, readSchema, validatorFor, violationsOf } from './schema.ts'
 import { escaped } from './tree.ts'
 
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'])
 const FORMATS = ['media-range', 'json-pointer-uri-fragment'] as const
 
-const schemaOf = (version: string) =>
-  JSON.parse(
-    readFileSync(
-      fileURLToPath(
-        import.meta.resolve(`@seriousme/openapi-schema-validator/schemas/v${version}/schema.json`),
-      ),
-      'utf8',
-    ),
-  )
-
-const validators = new Map<string, ValidateFunction>()
-
-function validatorOf(version: string): ValidateFunction {
-  const known = validators.get(version)
-  if (known) return known
-  const Ajv = version === '2.0' || version === '3.0' ? Ajv04.default : Ajv2020
-  const ajv = new Ajv({ strict: false, allErrors: true, logger: false })
-  addFormats.default(ajv)
-  for (const format of FORMATS) ajv.addFormat(format, true)
-  const made = ajv.compile(schemaOf(version))
-  validators.set(version, made)
-  return made
-}
+const validatorOf = (version: string) =>
+  validatorFor(`openapi ${version}`, () => {
+    const Ajv = version === '2.0' || version === '3.0' ? Ajv04.default : Ajv2020
+    const ajv = new Ajv(AJV_OPTIONS)
+    addFormats.default(ajv)
+    for (const format of FORMATS) ajv.addFormat(format, true)
+    return ajv.compile(readSchema(`@seriousme/openapi-schema-validator/schemas/v${version}/schema.json`))
+  })
 
 /** The version of the specification: 2.0, 3.0, 3.1 or 3.2. @throws DocumentInvalid for others */
 export function openApiVersion(document: Record<string, unknown>): string {
@@ -65,18 +49,17 @@ export function openApiVersion(document: Record<string, unknown>): string {
 
 /** The content of an OpenAPI document. References to other files are not followed. */
 export function openApiContent(document: Record<string, unknown>): Content {
-  const info = objectOf(document.info)
+  const { title, version } = objectOf(document.info)
   const components = objectOf(document.components)
   return contentWith({
-    title: textOf(info.title),
-    version: textOf(info.version),
-    operations: [...operationsOf(document)],
-    schemas: textsOf(Object.keys(objectOf(components.schemas ?? document.definitions))),
+    title,
+    version,
+    operations: operationsOf(document),
+    schemas: Object.keys(objectOf(components.schemas ?? document.definitions)),
   })
 }
 
 function* operationsOf(document: Record<string, unknown>): Generator<Operation> {
-  let count = 0
   for (const [path, item] of membersOf(document.paths)) {
     const { $ref } = objectOf(item)
     const members =
@@ -84,39 +67,16 @@ function* operationsOf(document: Record<string, unknown>): Generator<Operation> 
     const others = objectOf(members.additionalOperations)
     for (const [method, operation] of [...Object.entries(members), ...Object.entries(others)]) {
       if (!(METHODS.has(method) || Object.hasOwn(others, method)) || !isObject(operation)) continue
-      if (++count > MAX_KEPT) return
       yield operationWith({
         method: method.toUpperCase().slice(0, 20),
         path: textOf(path) ?? '',
         operationId: textOf(operation.operationId),
-        summary: textOf(operation.summary) ?? textOf(operation.description)?.slice(0, 200) ?? null,
+        summary: summaryOf(operation.description, operation.summary),
         tags: textsOf(listOf(operation.tags).slice(0, 50)),
         deprecated: operation.deprecated === true,
       })
     }
   }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const unescaped = (token: string) => {
-  try {
-    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return token
-  }
-}
-
-/** What a reference inside the document refers to; undefined for nothing, and for other files. */
-export function resolve(document: unknown, reference: string): unknown {
-  if (!reference.startsWith('#/')) return reference === '#' ? document : undefined
-  let at = document
-  for (const token of reference.slice(2).split('/').map(unescaped)) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, token)) return undefined
-    at = (at as Record<string, unknown>)[token]
-  }
-  return at
 }
 
 /** Violations of the schema of OpenAPI, references to nothing, and ids that several operations have. */
@@ -126,31 +86,6 @@ export function openApiFindings(document: Record<string, unknown>, version: stri
     ...lostReferences(document),
     ...sharedIds(document),
   ]
-}
-
-/** Members whose values are data and not parts of the document. */
-const DATA = new Set(['example', 'examples', 'default', 'enum', 'const', 'value'])
-
-/** References inside the document to nothing. */
-export function lostReferences(document: Record<string, unknown>): Found[] {
-  const found: Found[] = []
-  const seen = new Set<object>()
-  const resolved = new Map<string, boolean>()
-  const visit = (value: unknown, pointer: string) => {
-    if (typeof value !== 'object' || value === null || seen.has(value) || found.length >= 100) return
-    seen.add(value)
-    for (const [key, part] of Object.entries(value)) {
-      const at = `${pointer}/${escaped(key)}`
-      if (key === '$ref' && typeof part === 'string' && part.startsWith('#/')) {
-        const known = resolved.get(part) ?? resolve(document, part) !== undefined
-        resolved.set(part, known)
-        const message = `refers to ${part.slice(0, 200)}, which does not exist`
-        if (!known) found.push({ severity: 'ERROR', code: 'unresolved-reference', message, pointer: at })
-      } else if (!DATA.has(key) && !key.startsWith('x-')) visit(part, at)
-    }
-  }
-  visit(document, '')
-  return found
 }
 
 function sharedIds(document: Record<string, unknown>): Found[] {

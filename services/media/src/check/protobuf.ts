@@ -6,9 +6,9 @@ import {
   contentWith,
   DocumentInvalid,
   invalid,
-  MAX_KEPT,
   type Operation,
   operationWith,
+  summaryOf,
   textOf,
 } from './checked.ts'
 import { decode, requireUtf8 } from './text.ts'
@@ -67,11 +67,7 @@ function contentOf(files: readonly [name: string, text: string][]): Content {
     visit(root)
     title ??= textOf(/^\s*package\s+([\w.]+)\s*;/m.exec(text)?.[1])
   }
-  return contentWith({
-    title,
-    operations: operations.slice(0, MAX_KEPT),
-    schemas: schemas.slice(0, MAX_KEPT),
-  })
+  return contentWith({ title, operations, schemas })
 }
 
 const nameOf = ({ fullName }: protobuf.ReflectionObject) => textOf(fullName.replace(/^\./, '')) ?? ''
@@ -82,7 +78,7 @@ const operationsOf = (service: protobuf.Service): Operation[] =>
       method: 'RPC',
       path: `${nameOf(service)}/${method.name}`,
       operationId: textOf(method.name),
-      summary: textOf(method.comment)?.slice(0, 200) ?? null,
+      summary: summaryOf(method.comment),
       deprecated: method.options?.deprecated === true,
     }),
   )

@@ -1,10 +1,26 @@
+import { createRequire } from 'node:module'
 import type { Finding } from '@gantry/contracts'
-import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv'
 import { MAX_FINDINGS } from './checked.ts'
 import { escaped, type Tree } from './tree.ts'
 
 /** A finding without its place. */
 export type Found = Pick<Finding, 'severity' | 'code' | 'message'> & { pointer: string }
+
+/** For schemas that others wrote, which strict mode would refuse. */
+export const AJV_OPTIONS = { strict: false, allErrors: true, logger: false } as const
+
+/** Reads a schema from a file of a package. */
+export const readSchema: (path: string) => AnySchemaObject = createRequire(import.meta.url)
+
+const validators = new Map<string, ValidateFunction>()
+
+/** The validator of a schema, which is compiled when it is first needed. @param key unique among all schemas */
+export function validatorFor(key: string, compile: () => ValidateFunction): ValidateFunction {
+  const validate = validators.get(key) ?? compile()
+  validators.set(key, validate)
+  return validate
+}
 
 /** Keywords whose errors repeat those of their parts. */
 const COMPOSED = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref'])

@@ -137,7 +137,7 @@ type Wanted = Map<string, Wanted> & { pointers?: string[] }
 
 /** A member of a JSON Pointer (RFC 6901 §3). */
 export const escaped = (token: string) => token.replaceAll('~', '~0').replaceAll('/', '~1')
-const unescaped = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
+export const unescaped = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
 function wantedOf(pointers: readonly string[]): Wanted {
   const root: Wanted = new Map()

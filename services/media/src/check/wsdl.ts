@@ -3,9 +3,9 @@ import {
   type Content,
   contentWith,
   invalid,
-  MAX_KEPT,
   type Operation,
   operationWith,
+  summaryOf,
   textOf,
 } from './checked.ts'
 
@@ -82,14 +82,10 @@ export function wsdlContent(text: string): Content {
     open.pop()
     const last = operations.at(-1)
     if (tag.local === 'operation' && last && documentation) {
-      last.summary = textOf(documentation)?.slice(0, 200) ?? null
+      last.summary = summaryOf(documentation)
       documentation = undefined
     }
   })
   parser.write(text.replace(/^\ufeff/, '')).close()
-  return contentWith({
-    title,
-    operations: operations.slice(0, MAX_KEPT),
-    schemas: schemas.slice(0, MAX_KEPT),
-  })
+  return contentWith({ title, operations, schemas })
 }
