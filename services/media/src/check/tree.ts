@@ -132,7 +132,7 @@ function requireExpandable(root: unknown): void {
   sizeOf(root)
 }
 
-/** A place that is asked for: the members of its pointer, and how many of them were found. */
+/** Pointers as a tree: the subtree of each next token, and the pointers that end here. */
 type Wanted = Map<string, Wanted> & { pointers?: string[] }
 
 /** A member of a JSON Pointer (RFC 6901 §3). */
