@@ -149,7 +149,8 @@ function documentParts(
   { bytes, checker, projector }: { bytes: StoredBytes; checker: Checker; projector: Projector },
 ) {
   const { eventStore, process } = dependencies
-  const contents = documentContents(bytes, checker, process.log)
+  const { log } = process
+  const contents = documentContents(bytes, checker, log)
   const documentsAggregate = aggregate({
     ...dependencies,
     category: 'documents',
@@ -163,7 +164,7 @@ function documentParts(
     collections: [operations],
     background: true,
   })
-  ofOperations.register(operationsProjection({ eventStore, aggregate: documentsAggregate, contents }))
+  ofOperations.register(operationsProjection({ eventStore, aggregate: documentsAggregate, contents, log }))
   const periods = temporal(dependencies, {
     name: 'media.periods',
     category: 'documents',

@@ -266,16 +266,22 @@ describe('operations', () => {
     expect(await paths()).toEqual(['/fish'])
   })
 
-  test('are made again from the stored bytes', async () => {
+  test('are made again from the stored bytes, once these can be checked', async () => {
     await open()
     await put('api.yaml', openapi('Pets', '/pets'))
     const derived = async () => (await allKeys()).filter(key => key.startsWith('derived'))
     const [key = ''] = await derived()
     await blobs.delete(key)
+    const check = vi.spyOn(inlineChecker, 'check').mockRejectedValue(new Refusal('too-many-checks'))
+    const findings = async () => call('GET', `${path('api.yaml')}/findings`)
+    expect((await findings()).json().code).toBe('too-many-checks')
+    check.mockReset().mockRejectedValueOnce(new Refusal('too-many-checks'))
     await requestRebuild('media.operations', host.dependencies.readModels, 'r-1')
     await vi.waitFor(async () => expect(await derived()).toEqual([key]), 20_000)
     await vi.waitFor(async () => expect(await paths()).toEqual(['/pets']))
-    expect((await call('GET', `${path('api.yaml')}/findings`)).json().totalElements).toBe(0)
+    expect((await findings()).json().totalElements).toBe(0)
+    for (const lost of await allKeys()) await blobs.delete(lost)
+    expect((await findings()).statusCode).toBe(500)
   })
 })
 

@@ -201,7 +201,7 @@ export const listFindings = operation({
   params: DocumentPath,
   query: z.object({ page: paging(['line'], 'line,asc').page, size: paging(['line'], 'line,asc').size }),
   responses: { 200: { description: 'A page of findings', schema: pageOf(Finding, 'FindingPage') } },
-  problems: [...notFound],
+  problems: [...notFound, 'too-many-checks'],
 })
 
 const operationQuery = z.object({

@@ -8,7 +8,10 @@ import type { Checker } from '../check/checker.ts'
 export interface Contents {
   /** Stores what a check has found. */
   keep(sha256: string, checked: Checked): Promise<void>
-  /** What a stored document says; nothing if its bytes are lost or cannot be checked now. */
+  /**
+   * What a stored document says; nothing if this release finds it invalid.
+   * @throws BytesLost, and errors that may be over in the next call, such as Refusal too-many-checks
+   */
   of(document: { sha256: string; size: number; kind: DocumentKind }): Promise<Checked>
 }
 
@@ -27,7 +30,8 @@ export function documentContents(bytes: StoredBytes, checker: Checker, log: Log)
         await keep(sha256, checked)
         return checked
       } catch (error) {
-        const reason = error instanceof DocumentInvalid ? error.errors[0]?.message : String(error)
+        if (!(error instanceof DocumentInvalid)) throw error
+        const reason = error.errors[0]?.message
         log.warn({ sha256, kind, reason }, 'a stored document is shown without its content')
         return { kind, mediaType: '', content: contentWith(), findings: [] }
       }

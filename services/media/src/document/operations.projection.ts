@@ -2,6 +2,7 @@ import type { DescribedOperation, DocumentRecord } from '@gantry/contracts'
 import {
   type EventStore,
   knowsSchema,
+  type Log,
   type Projected,
   type Projection,
   type RecordedEvent,
@@ -9,6 +10,7 @@ import {
   upcast,
 } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/stores'
+import { BytesLost } from '../bytes/bytes.ts'
 import { EXTRACTION } from '../check/checked.ts'
 import type { Contents } from './contents.ts'
 import type { DocumentsAggregate } from './document.decide.ts'
@@ -40,6 +42,7 @@ export interface OperationsProjectionOptions {
   eventStore: Pick<EventStore, 'readStream'>
   aggregate: Pick<DocumentsAggregate, 'load'>
   contents: Pick<Contents, 'of'>
+  log: Log
 }
 
 /**
@@ -48,7 +51,7 @@ export interface OperationsProjectionOptions {
  * bytes of replaced documents may be gone.
  */
 export function operationsProjection(options: OperationsProjectionOptions): Projection {
-  const { eventStore, aggregate, contents } = options
+  const { eventStore, aggregate, contents, log } = options
 
   const writesFor = async (events: readonly RecordedEvent[], stream: string): Promise<Projected> => {
     const api = streamId(stream)
@@ -67,7 +70,16 @@ export function operationsProjection(options: OperationsProjectionOptions): Proj
     return { writes, unknown }
   }
 
-  const operationsOf = async (document: DocumentRecord) => (await contents.of(document)).content.operations
+  /** None of a document whose bytes are lost. After other errors the projector tries again. */
+  const operationsOf = async (document: DocumentRecord) => {
+    try {
+      return (await contents.of(document)).content.operations
+    } catch (error) {
+      if (!(error instanceof BytesLost)) throw error
+      log.warn({ sha256: document.sha256 }, 'the operations of a document are left out: its bytes are lost')
+      return []
+    }
+  }
 
   return {
     category: 'documents',
