@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { samples, zip } from '../testing/sample-documents.ts'
 import { checkDocument } from './check.ts'
 import { DocumentInvalid } from './checked.ts'
@@ -362,7 +362,6 @@ describe('a checker', () => {
     lastsMs: 60_000,
     heapMiB: 64,
     waiting: 1,
-    waitMs: 60_000,
     idleMs: 20,
   }
   const document = (content: string) => ({ size: content.length, read: async () => Buffer.from(content) })
@@ -375,6 +374,20 @@ describe('a checker', () => {
       errors: [{ message: expect.stringMatching(/takes longer than 1.5 s|more than 64 MiB/) }],
     })
     expect((await checker.check(document('# Title'))).kind).toBe('markdown')
+    await checker.stop()
+  })
+
+  test('refuses what has waited and was checked for too long together', async () => {
+    const checker = documentChecker(undefined, { ...limits, lastsMs: limits.timeMs + 100 })
+    const held = Promise.withResolvers<Buffer>()
+    const first = checker.check({ size: 3, read: () => held.promise })
+    const busy = { code: 'too-many-checks' }
+    await expect(checker.check(document('# Title'))).rejects.toMatchObject(busy)
+    const later = performance.now() + limits.timeMs + 100
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(later)
+    onTestFinished(() => void clock.mockRestore())
+    held.resolve(Buffer.from('# A'))
+    await expect(first).rejects.toMatchObject(busy)
     await checker.stop()
   })
 

@@ -11,7 +11,7 @@ export interface Checker {
   /**
    * Checks a document in a thread of its own, so that no request waits for it.
    * @param read reads the document, once a thread is free
-   * @throws DocumentInvalid; Refusal too-many-checks when no thread is free in time
+   * @throws DocumentInvalid; Refusal too-many-checks when it cannot end in time
    */
   check(document: { size: number; read(): Promise<Uint8Array> }, options?: CheckOptions): Promise<Checked>
   /** Ends the threads. */
@@ -23,25 +23,26 @@ export interface CheckerLimits {
   threads: number
   /** Processor time of a check, in milliseconds. */
   timeMs: number
-  /** Longest duration of a check, which is longer on a busy machine, in milliseconds. */
+  /**
+   * Time for the wait, the reading and the check together, in milliseconds. A document waits until only `timeMs` of it
+   * is left.
+   */
   lastsMs: number
   /** Heap of a thread. */
   heapMiB: number
-  /** Checks that wait for a thread, and how long. */
+  /** Checks that wait for a thread. */
   waiting: number
-  waitMs: number
   /** Time after which a thread without work ends. */
   idleMs: number
 }
 
-/** A request waits and is checked within the 20 s after which the gateway gives up a change. */
+/** The gateway gives up a change after 20 s, and 2 s of them may pass until the operations can be found. */
 const LIMITS: CheckerLimits = {
   threads: 2,
   timeMs: 10_000,
-  lastsMs: 18_000,
+  lastsMs: 16_000,
   heapMiB: 512,
   waiting: 100,
-  waitMs: 8_000,
   idleMs: 10_000,
 }
 /** Interval at which the processor time of a check is read. */
@@ -58,13 +59,14 @@ export function documentChecker(log?: Log, limits: CheckerLimits = LIMITS): Chec
   return {
     async check({ size, read }, options = {}) {
       if (slots.waiting + largeSlots.waiting >= limits.waiting) throw busy()
-      // A large document waits twice.
-      const waitMs = size >= LARGE_BYTES ? limits.waitMs / 2 : limits.waitMs
-      const large = size >= LARGE_BYTES ? await largeSlots.take(undefined, { waitMs }) : undefined
-      const slot = size >= LARGE_BYTES && !large ? undefined : await slots.take(undefined, { waitMs })
+      const deadline = performance.now() + limits.lastsMs
+      const left = () => Math.max(0, deadline - performance.now())
+      const take = (from: Slots) => from.take(undefined, { waitMs: Math.max(0, left() - limits.timeMs) })
+      const large = size >= LARGE_BYTES ? await take(largeSlots) : undefined
+      const slot = size >= LARGE_BYTES && !large ? undefined : await take(slots)
       try {
         if (!slot) throw busy()
-        const answer = await threads.run({ bytes: await read(), options }, { keep: !large })
+        const answer = await threads.run({ bytes: await read(), options }, { keep: !large, lastsMs: left() })
         if ('checked' in answer) return answer.checked
         if ('errors' in answer) throw new DocumentInvalid(answer.errors)
         log?.error({ failure: answer.failure }, 'a parser of documents failed')
@@ -87,8 +89,8 @@ class Threads {
     this.#limits = limits
   }
 
-  /** @param keep whether the thread is used again: its memory stays as large as a document has made it */
-  async run(task: CheckTask, { keep }: { keep: boolean }): Promise<CheckAnswer> {
+  /** @param how.keep whether the thread is used again: its memory stays as large as a document has made it */
+  async run(task: CheckTask, { keep, lastsMs }: { keep: boolean; lastsMs: number }): Promise<CheckAnswer> {
     const { heapMiB } = this.#limits
     const [resting] = this.#idle
     const worker = resting ?? this.#start()
@@ -102,7 +104,7 @@ class Threads {
         once(worker, 'exit', over).then((): never => {
           throw outOfMemory()
         }),
-        this.#exceeded(worker, over.signal),
+        this.#exceeded(worker, lastsMs, over.signal),
       ])
       worker.postMessage(task, transferable(task.bytes))
       const answer = await answered
@@ -118,8 +120,8 @@ class Threads {
   }
 
   /** Throws once a thread has exceeded a limit of time. */
-  async #exceeded(worker: Worker, signal: AbortSignal): Promise<never> {
-    const { timeMs, lastsMs } = this.#limits
+  async #exceeded(worker: Worker, lastsMs: number, signal: AbortSignal): Promise<never> {
+    const { timeMs } = this.#limits
     const began = performance.now()
     let before: number | undefined
     let used = 0
