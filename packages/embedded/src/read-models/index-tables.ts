@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { CollectionDefinition, CollectionName, Document, FieldKind } from '@gantry/stores'
 import { storedName } from './document-table.ts'
 
@@ -120,30 +120,31 @@ function forgetIndex(db: DatabaseSync, number: number) {
 const MERGED_PAGES = 500
 
 /**
- * Deletes the trigrams of replaced and removed texts, which FTS5 drops when it merges them.
+ * Deletes the trigrams of replaced and removed texts, which FTS5 drops when it merges them. An index is marked as merged at
+ * the end, unless texts were removed meanwhile.
  * @returns a function that does a part of it; it returns whether there is more
  */
-export function mergingTrigrams(db: DatabaseSync): () => boolean {
-  const numbers = db
-    .prepare('SELECT number FROM indexes WHERE unmerged')
-    .all()
-    .map(({ number }) => number as number)
+export function mergingTrigrams(db: DatabaseSync, pages = MERGED_PAGES): () => boolean {
+  const find = db.prepare(
+    'SELECT number, unmerged FROM indexes WHERE unmerged AND number >= ? ORDER BY number',
+  )
+  const merged = db.prepare('UPDATE indexes SET unmerged = 0 WHERE number = ? AND unmerged = ?')
   const changes = db.prepare('SELECT total_changes() AS number')
-  let merging: string | undefined
-  const merge = (trigrams: string, pages: number) => {
-    const before = Number(changes.get()?.number)
-    db.exec(`INSERT INTO ${trigrams} (${trigrams}, rank) VALUES ('merge', ${pages})`)
-    // FTS5 reports fewer than two changes when nothing is left to merge.
-    merging = Number(changes.get()?.number) - before < 2 ? undefined : trigrams
-  }
+  let from = 0
+  let merging: Record<string, SQLOutputValue> | undefined
   return () => {
-    const number = merging === undefined ? numbers.pop() : undefined
-    if (merging !== undefined) merge(merging, MERGED_PAGES)
-    else if (number === undefined) return false
-    else {
-      db.prepare('UPDATE indexes SET unmerged = 0 WHERE number = ?').run(number)
-      // A negative number begins to merge everything into one.
-      merge(`index_${number}_trigrams`, -MERGED_PAGES)
+    const found = find.get(from)
+    if (!found) return false
+    const begins = merging?.number !== found.number
+    if (begins) merging = found
+    const trigrams = `index_${found.number}_trigrams`
+    const before = Number(changes.get()?.number)
+    // A negative number begins to merge everything into one.
+    db.exec(`INSERT INTO ${trigrams} (${trigrams}, rank) VALUES ('merge', ${begins ? -pages : pages})`)
+    // FTS5 reports fewer than two changes when nothing is left to merge.
+    if (Number(changes.get()?.number) - before < 2) {
+      merged.run(found.number as number, merging?.unmerged as number)
+      from = (found.number as number) + 1
     }
     return true
   }

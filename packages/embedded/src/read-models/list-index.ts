@@ -234,7 +234,7 @@ export class ListIndex {
     if (!trigrams) return
     if (this.statements.run(`DELETE FROM ${trigrams.added} WHERE slot = ?`, [slot]) > 0) return
     this.statements.run(`DELETE FROM ${trigrams.table} WHERE rowid = ?`, [slot])
-    this.#set('unmerged = 1')
+    this.#set('unmerged = unmerged + 1')
   }
 
   #addTrigrams() {
