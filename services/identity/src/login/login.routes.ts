@@ -41,6 +41,9 @@ export function loginRoutes(
     const [found] = await users.list({ where: { username }, limit: 1 })
     const id = found?.doc.id ?? UNKNOWN_USER
     const { state } = await user.load(id)
+    // Only known users have a key, so that the duration must not depend on it: an address that is sealed too late is left out.
+    const sealing = state.status === 'Live' ? ciphers.sealAddress(id, request.ip) : undefined
+    sealing?.catch(() => {})
     const checkedAgainst = state.status === 'Live' ? state.passwordHash : null
     const correct = await passwords.verify(password, checkedAgainst, {
       address: request.ip,
@@ -49,12 +52,10 @@ export function loginRoutes(
     const pause = setTimeout(MIN_REFUSAL_MS)
     // The user is read again: the password may have changed during the check. The logins that are read are cached for the command.
     const [known] = await Promise.all([user.load(id), logins.load(id)])
-    const address = known.state.status === 'Live' ? await ciphers.sealAddress(id, request.ip) : null
-    const actor = {
-      ...(correct ? { id, name: id } : metadata.actor),
-      ...(address !== null && { address }),
-    }
-    const own = { ...metadata, actor }
+    const address = await Promise.race([sealing, setTimeout(MIN_REFUSAL_MS / 2)])
+    const knownId = known.state.status === 'Live' ? id : null
+    const actor = correct ? { id, name: id } : metadata.actor
+    const own = { ...metadata, actor: { ...actor, ...(knownId && address && { address }) } }
     const command: LogIn = {
       type: 'LogIn',
       metadata: own,
@@ -70,9 +71,8 @@ export function loginRoutes(
     await logins.execute(id, command).catch(async reason => {
       // Otherwise the event of the wrong password is the record.
       if (reason instanceof Refusal) {
-        const user = known.state.status === 'Live' ? id : null
-        const name = user === null ? accesses.pseudonym(username) : null
-        const data = { user, name, reason: reason.code }
+        const name = knownId === null ? accesses.pseudonym(username) : null
+        const data = { user: knownId, name, reason: reason.code }
         await accesses.record({ type: 'LoginRefused', data }, own).catch(refused)
       }
       return refused(reason)

@@ -1,5 +1,6 @@
+import { subjects } from '@gantry/contracts'
 import { administrator } from '@gantry/service-runtime/testing'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { hash } from '../password/hashing-thread.ts'
 import { argon2idPasswords } from '../password/password.ts'
 import { CHEAP, hostIdentity, PASSWORD } from '../testing/identity-host.ts'
@@ -42,4 +43,17 @@ test('a refused login takes the time of one hash and a pause for all usernames a
     expect(hashed, username).toEqual([{ cost: CHEAP, endedAt: expect.any(Number) }])
     expect(answeredAt - (hashed[0]?.endedAt ?? 0), username).toBeGreaterThanOrEqual(PAUSE_MS)
   }
+})
+
+test('a refusal does not wait for the store of keys, which only the address of a known user needs', async () => {
+  const identity = await hostIdentity()
+  onTestFinished(() => identity.close())
+  const { bus, userKeys } = identity.host.dependencies
+  const body = { username: 'known', password: PASSWORD }
+  const { id: userId } = (await identity.as(administrator).post('/users', { body })).body
+  const hanging = vi.spyOn(userKeys, 'get').mockReturnValue(new Promise(() => {}))
+  await bus.broadcast(subjects.principalChanged, { userId, tokenId: null })
+  for (let time = 0; time < 5; time++) expect((await identity.logIn('known', 'wrong')).status).toBe(401)
+  expect((await identity.logIn('known')).status).toBe(401)
+  expect(hanging).toHaveBeenCalled()
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { requests } from '@gantry/contracts'
-import { START } from '@gantry/event-sourcing'
+import { EventStoreUnavailable, START } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { administrator } from '@gantry/service-runtime/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -51,6 +51,15 @@ const host = async () => {
   return { identity, admin, audited }
 }
 
+const refusedBy = (user: string) => ({
+  id: '11111111-1111-4111-8111-111111111111',
+  user,
+  tokenId: null,
+  operation: 'createUser',
+  path: '/users',
+  requestId: 'r',
+})
+
 test('every refused login is recorded; an unknown name, which may be a password, only as an HMAC', async () => {
   const { identity, admin, audited } = await host()
   const create = async (username: string, fields = {}) =>
@@ -84,8 +93,16 @@ test('every refused login is recorded; an unknown name, which may be a password,
 
   await Promise.all(Array.from({ length: 100 }, () => identity.logIn('nobody')))
   expect(await audited('action=LOGIN_REFUSED')).toHaveLength(100)
+  // Once the minute is full, a refusal does not depend on the log of accesses.
+  const { eventStore } = identity.host.dependencies
+  const { readStream } = eventStore
+  vi.spyOn(eventStore, 'readStream').mockImplementation(async (stream, from) => {
+    if (stream.startsWith('access-')) throw new EventStoreUnavailable('it is down')
+    return readStream(stream, from)
+  })
+  expect((await identity.logIn('nobody')).status).toBe(401)
   const metrics = await identity.host.dependencies.process.metrics.metrics()
-  expect(metrics).toContain('gantry_audit_omitted_total{type="LoginRefused"} 5')
+  expect(metrics).toContain('gantry_audit_omitted_total{type="LoginRefused"} 6')
 })
 
 test('a refused operation is recorded once, with the address of its caller, which is unreadable after an erasure', async () => {
@@ -95,8 +112,7 @@ test('a refused operation is recorded once, with the address of its caller, whic
   const credential = await identity.loginToken('ada')
   const ask = process.peers.ask
   const { address = '' } = await ask(requests.authenticate, { credential, address: '192.0.2.7' })
-  const refused = { user, tokenId: null, address, operation: 'createUser', path: '/users', requestId: 'r' }
-  const told = { ...refused, id: '11111111-1111-4111-8111-111111111111' }
+  const told = { ...refusedBy(user), address }
   for (let n = 0; n < 2; n++) await ask(requests.operationRefused, told)
 
   const shown = () => audited('action=OPERATION_REFUSED')
@@ -112,6 +128,25 @@ test('a refused operation is recorded once, with the address of its caller, whic
   await admin.delete(`/users/${user}`)
   await admin.post(`/users/${user}/erase`)
   await vi.waitFor(async () => expect(await shown()).toMatchObject([{ user: { id: user }, address: null }]))
+})
+
+test('a refused login does not wait for the record of a refused operation', async () => {
+  const { identity } = await host()
+  const { eventStore, process } = identity.host.dependencies
+  const [appending, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { append } = eventStore
+  vi.spyOn(eventStore, 'append').mockImplementation(async (stream, events, expected) => {
+    if (events[0]?.type === 'OperationRefused') {
+      appending.resolve()
+      await released.promise
+    }
+    return append(stream, events, expected)
+  })
+  const recorded = process.peers.ask(requests.operationRefused, refusedBy(administrator.userId))
+  await appending.promise
+  expect((await identity.logIn('nobody')).status).toBe(401)
+  released.resolve()
+  await recorded
 })
 
 test('an export is recorded with its range and its filter without names before it begins', async () => {

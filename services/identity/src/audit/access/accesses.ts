@@ -35,16 +35,26 @@ export function accessesOf({
     labelNames: ['type'],
     registers: [process.metrics],
   })
+  /** The stream of each type that is known to be full: further records of its minute are counted without reading it. */
+  const full = new Map<string, string>()
   const append = async (event: AccessEvent, metadata: CommandMetadata) => {
-    const id = accessUuid(`${event.type}/${metadata.now.slice(0, MINUTE)}`)
-    const { events } = await access.execute(id, { type: 'RecordAccess', metadata, event })
-    if (events.length === 0) omitted.inc({ type: event.type })
+    const { type } = event
+    const id = accessUuid(`${type}/${metadata.now.slice(0, MINUTE)}`)
+    if (full.get(type) !== id) {
+      const { events } = await access.execute(id, { type: 'RecordAccess', metadata, event })
+      if (events.length > 0) return
+      full.set(type, id)
+    }
+    omitted.inc({ type })
   }
-  /** One append at a time: simultaneous ones to a stream would conflict. */
-  let last: Promise<unknown> = Promise.resolve()
+  /** One append at a time for each type: simultaneous ones to a stream would conflict. */
+  const last = new Map<string, Promise<unknown>>()
   const record: Accesses['record'] = (event, metadata) => {
-    const recorded = last.then(() => append(event, metadata))
-    last = recorded.catch(() => {})
+    const recorded = Promise.resolve(last.get(event.type)).then(() => append(event, metadata))
+    last.set(
+      event.type,
+      recorded.catch(() => {}),
+    )
     return recorded
   }
   return {
