@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { type BodyBytes, GrowingBuffer } from '@gantry/service-runtime'
 import type { BlobDraft } from '@gantry/stores'
 import type { StoredBytes } from './bytes.ts'
@@ -106,3 +107,6 @@ export class Upload {
     return done
   }
 }
+
+/** Reads and drops the rest of a body: a client that is still sending would not read the response otherwise. */
+export const dropRest = (body: IncomingMessage) => void body.unpipe().resume()

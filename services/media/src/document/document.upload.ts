@@ -3,7 +3,7 @@ import { type DocumentError, type DocumentKind, MAX_DOCUMENT_BYTES, Refusal } fr
 import { countBody } from '@gantry/service-runtime'
 import type { FastifyRequest } from 'fastify'
 import type { StoredBytes } from '../bytes/bytes.ts'
-import { BUFFER_BYTES, Upload } from '../bytes/upload.ts'
+import { BUFFER_BYTES, dropRest, Upload } from '../bytes/upload.ts'
 import { DocumentInvalid } from '../check/checked.ts'
 import type { Checker } from '../check/checker.ts'
 import type { Contents } from './contents.ts'
@@ -35,7 +35,7 @@ export async function receiveDocument(
   const counted = countBody(request)
   const upload = new Upload(bytes, counted)
   try {
-    await readBytes(request, chunk => upload.write(chunk))
+    for await (const chunk of bytesOf(request)) await upload.write(chunk)
     const { size, sha256 } = upload
     let held = 0
     const read = async () => {
@@ -87,13 +87,9 @@ const tooLarge = () =>
   new Refusal('document-too-large', { detail: `a document may have at most ${MAX_DOCUMENT_BYTES} bytes` })
 const malformed = (detail: string) => new Refusal('malformed-request', { detail })
 
-/** Passes the body to `write` as it arrives, decompressed. Reading pauses during a call. */
-async function readBytes(
-  request: FastifyRequest,
-  write: (chunk: Uint8Array) => Promise<void>,
-): Promise<void> {
-  const { raw: body, headers } = request
-  const encoding = headers['content-encoding'] ?? 'identity'
+/** The body as it arrives, decompressed. Reading pauses while a chunk is in use. */
+async function* bytesOf({ raw: body, headers }: FastifyRequest): AsyncGenerator<Buffer> {
+  const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase()
   if (encoding !== 'identity' && encoding !== 'gzip')
     throw new Refusal('unsupported-media-type', { detail: 'Content-Encoding must be gzip or absent' })
   if (Number(headers['content-length']) > MAX_DOCUMENT_BYTES) throw tooLarge()
@@ -104,26 +100,20 @@ async function readBytes(
   }
   body.once('close', aborted)
   let size = 0
-  const failed: { by?: unknown } = {}
   try {
     // The request is not destroyed with the iterator: the response would be lost.
-    for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of source.iterator({ destroyOnReturn: source !== body })) {
       size += (chunk as Buffer).length
       if (size > MAX_DOCUMENT_BYTES) throw tooLarge()
-      await write(chunk as Buffer).catch(error => {
-        failed.by = error
-        throw error
-      })
+      yield chunk as Buffer
     }
   } catch (error) {
-    if (error instanceof Refusal || error === failed.by) throw error
+    if (error instanceof Refusal) throw error
     throw malformed(
       encoding === 'gzip' && !body.destroyed ? 'the body is not gzip' : 'the request was aborted',
     )
   } finally {
     body.off('close', aborted)
-    if (source !== body) body.unpipe()
-    // The rest of the body is read and dropped: a client that is still sending would not read the response otherwise.
-    body.resume()
+    dropRest(body)
   }
 }

@@ -2,6 +2,7 @@ import multipart, { type MultipartFile } from '@fastify/multipart'
 import { bodyLimitOf, Refusal, uploadImage } from '@gantry/contracts'
 import { countBody } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { dropRest } from '../bytes/upload.ts'
 
 const MAX_BYTES = 5 * 1_048_576
 const LIMITS = { fileSize: MAX_BYTES, headerPairs: 100, headerSize: 4_096, parts: 110 }
@@ -55,9 +56,7 @@ export async function readForm(
     throw error instanceof Refusal || error === failed.by ? error : malformed()
   } finally {
     body.off('data', count)
-    // The rest of the body is read and dropped: a client that is still sending would not read the response otherwise.
-    body.unpipe()
-    body.resume()
+    dropRest(body)
   }
 }
 
