@@ -46,7 +46,11 @@ beforeEach(async () => {
   app.get('/stream', async (_request, reply) => {
     return reply.header('content-length', 16_000 * KIBIBYTE).send(Readable.from(Array(16).fill(BODY)))
   })
-  app.get('/follow', async (_request, reply) => reply.send(new Readable({ read() {} })))
+  app.get('/follow', async (_request, reply) => {
+    const endless = new Readable({ read() {} })
+    endless.push('x')
+    return reply.send(endless)
+  })
   await app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterEach(async () => {
@@ -144,9 +148,11 @@ describe('responses that a client does not read', () => {
     expect(await statusOf({ path: '/health/live' })).toBe('200')
   })
 
-  test('count with their announced length when they are streamed', async () => {
-    expect(await statusOf({ user: 'ada', path: '/stream' })).toBe('200')
-    expect(await statusOf({ user: 'bob' })).toBe('503')
+  test('count with 1 MiB at first when they are streamed, also those that begin at once', async () => {
+    const users = ['ada', 'bob', 'cy', 'dan', 'eve', 'fay', 'guy', 'hal']
+    const begun = await Promise.all(users.map(user => statusOf({ user, path: '/stream' })))
+    expect(begun.filter(status => status === '200')).toHaveLength(5)
+    expect(begun.filter(status => status === '503')).toHaveLength(3)
   })
 })
 
@@ -174,7 +180,7 @@ describe('a connection', () => {
     await new Promise<void>(resolve =>
       socket.on('data', ({ length }) => {
         read += length
-        if (read > 4 * BODY.length) resolve(void socket.pause())
+        if (read > 14 * BODY.length) resolve(void socket.pause())
       }),
     )
     await later()

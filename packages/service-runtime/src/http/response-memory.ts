@@ -13,6 +13,8 @@ const ANONYMOUS_SHARE = 1 / 2
 /** Minimum time between two measurements in milliseconds, because each reads all connections of the machine. */
 const PAUSE_MS = 100
 const CHECK_MS = 5_000
+/** What a longer stream counts when it begins: more than sockets take on most networks before a client receives anything. */
+const STREAM_BYTES = 1_024 * 1_024
 const REFUSED_MS = 60_000
 /** Within this time a client has to receive `LEAST_BYTES`, or all that it had to receive at the beginning. */
 const SLOW_MS = 30_000
@@ -30,7 +32,7 @@ interface Connection {
   isAnonymous: boolean
   /** The latest response. */
   response: ServerResponse | undefined
-  /** `socket.bytesWritten` at the end of the latest response. */
+  /** `socket.bytesWritten` after the bytes of the latest response that counted when it began. */
   end: number
   /** Bytes that the kernel has taken, when the last measurement began. */
   sent: number
@@ -50,7 +52,8 @@ type Counted = Socket & { [CONNECTION]?: Connection }
 
 /**
  * Counts the bytes of responses that clients have not received, in the process and in the kernel. Responses count completely
- * when they begin; a measurement subtracts what was received since. A limit is reached only after a measurement.
+ * when they begin, but streams at most `STREAM_BYTES`, because the rest stays at its source until a client reads. A measurement
+ * subtracts what was received since, and adds what streams have written. A limit is reached only after a measurement.
  */
 export class ResponseMemory {
   readonly #accounts: Accounts
@@ -76,7 +79,7 @@ export class ResponseMemory {
     this.#closesSlow = closesSlow
   }
 
-  /** Bytes that count now: at most those in memory, and those received since the last measurement. */
+  /** Bytes that count now: those that the latest measurement found, and those of the responses that began since. */
   get bytes(): number {
     return this.#accounts.bytes
   }
@@ -324,10 +327,10 @@ const isRead = ({ method }: FastifyRequest) => method === 'GET' || method === 'H
 
 const isVouched = ({ routeOptions: { config } }: FastifyRequest) => config?.probe || config?.vouched
 
-/** Bytes of a body; 0 for a stream of unknown length, which is measured only. */
+/** Bytes of a body, as far as they count when it begins; 0 for a stream of unknown length, which is measured only. */
 function sizeOf({ method }: FastifyRequest, reply: FastifyReply, payload: unknown): number {
   if (method === 'HEAD' || payload === null || payload === undefined) return 0
   if (typeof payload === 'string') return Buffer.byteLength(payload)
   if (payload instanceof Uint8Array) return payload.byteLength
-  return Number(reply.getHeader('content-length') ?? 0)
+  return Math.min(Number(reply.getHeader('content-length') ?? 0), STREAM_BYTES)
 }

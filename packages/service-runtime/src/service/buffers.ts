@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** Memory with payloads: bodies being received, answers that clients have not taken, and data on its way to others. */
+/** Memory for payloads: bodies being received, responses as `ResponseMemory` counts them, and data on its way to others. */
 type BufferName = 'request-bodies' | 'responses' | 'event-tail' | 'bus-messages' | 'webhook-payloads'
 
 const NAME = 'gantry_buffered_bytes'
@@ -17,7 +17,7 @@ export function measureBuffer(registry: Registry, name: BufferName, bytes: () =>
 function bufferGauge(registry: Registry): Gauge<'buffer'> {
   const gauge: Gauge<'buffer'> = new Gauge({
     name: NAME,
-    help: 'Bytes of payloads in memory, by buffer',
+    help: 'Bytes that count against the memory for payloads, in the process and in send buffers of the kernel',
     labelNames: ['buffer'],
     registers: [registry],
     collect() {
