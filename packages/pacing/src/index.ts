@@ -1,3 +1,3 @@
 export { Backoff } from './backoff.ts'
 export { retryAfterMs } from './retry-after.ts'
-export { inTime, sleep } from './sleep.ts'
+export { atMostEvery, inTime, sleep } from './sleep.ts'

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Backoff } from './backoff.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { sleep } from './sleep.ts'
+import { atMostEvery, sleep } from './sleep.ts'
 
 const next = (backoff: Backoff, count: number) => Array.from({ length: count }, () => backoff.next())
 
@@ -26,6 +26,33 @@ test('an abort ends a sleep without an error', async () => {
   stopping.abort()
   await expect(sleeping).resolves.toBeUndefined()
   await expect(sleep(60_000, { signal: stopping.signal })).resolves.toBeUndefined()
+})
+
+test('work is done at most once in a time, never twice at once, and once for all calls until it begins', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const runs: PromiseWithResolvers<number>[] = []
+  const work = atMostEvery(1_000, () => {
+    const run = Promise.withResolvers<number>()
+    runs.push(run)
+    return run.promise
+  })
+  const first = Promise.all([work(), work()])
+  await vi.advanceTimersByTimeAsync(0)
+  const second = Promise.all([work(), work()])
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(runs).toHaveLength(1)
+  runs[0]?.resolve(1)
+  expect(await first).toEqual([1, 1])
+  await vi.advanceTimersByTimeAsync(0)
+  runs[1]?.reject(new Error('2'))
+  await expect(second).rejects.toThrow('2')
+  const third = work()
+  await vi.advanceTimersByTimeAsync(999)
+  expect(runs).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(1)
+  runs[2]?.resolve(3)
+  expect(await third).toBe(3)
 })
 
 const NOW = new Date('2026-11-21T10:00:00.000Z')

@@ -28,3 +28,27 @@ export async function inTime<Result>(promise: Promise<Result>, ms: number): Prom
   const late = sleep(ms, { signal: done.signal }).then(() => undefined)
   return Promise.race([promise, late]).finally(() => done.abort())
 }
+
+/**
+ * Limits how often work is done. A run begins after the call, when the run before it has ended, and `ms` milliseconds after
+ * the beginning of that run. Calls share the next run.
+ */
+export function atMostEvery<Result>(ms: number, work: () => Promise<Result>): () => Promise<Result> {
+  let startedAt = Number.NEGATIVE_INFINITY
+  let last: Promise<unknown> | undefined
+  let next: Promise<Result> | undefined
+  const run = async () => {
+    await last?.catch(() => {})
+    // The global timers, which tests can fake.
+    await new Promise(resolve => setTimeout(resolve, Math.max(0, startedAt + ms - performance.now())))
+    next = undefined
+    startedAt = performance.now()
+    const running = work()
+    last = running
+    return running
+  }
+  return () => {
+    next ??= run()
+    return next
+  }
+}

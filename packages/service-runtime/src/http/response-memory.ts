@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { isIPv6, Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
+import { atMostEvery } from '@gantry/pacing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { Accounts, accountOf, RETRY_AFTER, userOf } from './accounts.ts'
@@ -61,10 +61,8 @@ export class ResponseMemory {
   readonly #connections = new Set<Connection>()
   /** The size of the response that an account was last refused: so much is expected of its next request. */
   readonly #refused = new LRUCache<string, number>({ max: 1_000, ttl: REFUSED_MS, ttlAutopurge: true })
-  #measuring: Promise<void> = Promise.resolve()
-  /** A measurement that has not begun. */
-  #next: Promise<void> | undefined
-  #measuredAt = Number.NEGATIVE_INFINITY
+  /** Measures after the call. */
+  readonly #measure = atMostEvery(PAUSE_MS, () => this.#measureAll())
   #checks: NodeJS.Timeout | undefined
 
   readonly #closesSlow: boolean
@@ -176,22 +174,7 @@ export class ResponseMemory {
     this.#count(connection, counted)
   }
 
-  /** Measures after the call. Calls share the next measurement. */
-  #measure(): Promise<void> {
-    this.#next ??= this.#measureNext()
-    return this.#next
-  }
-
-  async #measureNext(): Promise<void> {
-    await this.#measuring
-    await setTimeout(Math.max(0, this.#measuredAt + PAUSE_MS - performance.now()))
-    this.#next = undefined
-    this.#measuring = this.#measureAll()
-    await this.#measuring
-  }
-
   async #measureAll(): Promise<void> {
-    this.#measuredAt = performance.now()
     const measured = [...this.#connections]
     // Before the kernel is asked: what it takes meanwhile must not count as received.
     for (const connection of measured) connection.sent = sentOn(connection)

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal } from '@gantry/contracts'
+import { atMostEvery } from '@gantry/pacing'
 import { REQUEST_ID } from '@gantry/tracing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -229,7 +230,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     measureBuffer(metrics, 'responses', () => responses.bytes)
   }
   if (builtIn.routes.includes('metrics')) {
-    const compute = computedMetrics(metrics)
+    const compute = atMostEvery(METRICS_MS, () => metrics.metrics())
     app.get(`${basePath}/metrics`, PROBE, async (_request, reply) =>
       reply.header('content-type', metrics.contentType).send(await compute()),
     )
@@ -239,24 +240,6 @@ export function httpServer(options: ServerOptions): FastifyInstance {
 
 /** Minimum time between two computations of the metrics, which take tens of milliseconds and need no credentials. */
 const METRICS_MS = 1_000
-
-/** @returns a function that computes the metrics, as soon as it may and once for all calls until then */
-function computedMetrics(metrics: Registry): () => Promise<string> {
-  let computedAt = Number.NEGATIVE_INFINITY
-  let next: Promise<string> | undefined
-  const compute = async () => {
-    const pauseMs = computedAt + METRICS_MS - performance.now()
-    // The global timers, which tests can fake.
-    await new Promise(resolve => globalThis.setTimeout(resolve, Math.max(0, pauseMs)))
-    next = undefined
-    computedAt = performance.now()
-    return metrics.metrics()
-  }
-  return () => {
-    next ??= compute()
-    return next
-  }
-}
 
 function answerHealth(
   app: FastifyInstance,
