@@ -22,7 +22,12 @@ import { documentTable } from './read-models/document-table.ts'
 import { mergingTrigrams } from './read-models/index-tables.ts'
 import { Lists } from './read-models/lists.ts'
 import { ReadModelsFile } from './read-models/read-models-file.ts'
-import { dropReadModels, type ReadModelsOptions, sqliteReadModels } from './read-models.ts'
+import {
+  dropReadModels,
+  type ReadModelsOptions,
+  sqliteReadModelStore,
+  sqliteReadModels,
+} from './read-models.ts'
 import { watchDisk } from './sqlite/disk.ts'
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'gantry-read-models-'))
@@ -526,6 +531,24 @@ describe('read models in a file', () => {
     expect(trigrams.get()).toEqual({ pages: 0 })
     file.close()
     await readModels.close()
+  })
+
+  it('delete an index in pieces when its collection is discarded, also after another process began to', async () => {
+    const readModels = sqliteReadModelStore({ path })
+    await readModels.write(Array.from({ length: 1_000 }, (_, n) => write(counter(n), 0)))
+    expect(await readModels.collection(counters).count({})).toBe(1_000)
+    const file = new DatabaseSync(path)
+    const rows = () => Number(file.prepare('SELECT count(*) AS rows FROM index_1_rows').get()?.rows)
+    const discarded = readModels.discard(counters).catch(error => error)
+    while (rows() === 1_000) await setImmediate()
+    await readModels.close()
+    expect(await discarded).toBeInstanceOf(ReadModelsUnavailable)
+    expect(rows()).toBeGreaterThan(0)
+    const reopened = sqliteReadModelStore({ path })
+    await reopened.discard(counters)
+    expect(file.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'index_1%'").all()).toEqual([])
+    file.close()
+    await reopened.close()
   })
 
   it('list nothing of documents that were deleted from the file, or dropped while no process had it open', async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/stores'
 import { type DocumentTable, discarding, documentTable, storedName } from './document-table.ts'
-import { discardIndexes, mergingTrigrams } from './index-tables.ts'
+import { deletingIndexes, mergingTrigrams } from './index-tables.ts'
 import { type FileAccess, Lists, type ListsOptions } from './lists.ts'
 import type { ReadModelsFile } from './read-models-file.ts'
 import { sqliteCollection } from './sqlite-collection.ts'
@@ -63,19 +63,19 @@ export class Collections {
 
   /** Deletes a collection in pieces, so that other writes do not wait for it. */
   async discard(collection: CollectionName): Promise<void> {
-    const { db, read, write } = this.#file
+    const { db, read } = this.#file
     this.#tables.delete(keyOf(collection))
     this.#current.delete(keyOf(collection))
-    for (const piece of [discardIndexes(db, collection), read(() => discarding(db, collection))])
-      while (await write(piece)) await nextTurn()
+    await this.#inPieces(read(() => deletingIndexes(db, collection)))
+    await this.#inPieces(read(() => discarding(db, collection)))
   }
 
   /** Deletes what indexes still have of replaced and removed texts, in pieces. */
   async purgeIndexes(): Promise<void> {
-    const { db, read, write } = this.#file
+    const { db, read } = this.#file
     for (const lists of this.#current.values()) await lists.applyChanges()
-    const piece = read(() => mergingTrigrams(db))
-    while (await write(piece)) await nextTurn()
+    await this.#inPieces(read(() => deletingIndexes(db)))
+    await this.#inPieces(read(() => mergingTrigrams(db)))
   }
 
   /** @returns a function that stores the documents, in the transaction of the caller */
@@ -98,6 +98,10 @@ export class Collections {
     }
   }
 
+  async #inPieces(piece: () => boolean): Promise<void> {
+    while (await this.#file.write(piece)) await nextTurn()
+  }
+
   #listsOf(definition: Definition): Lists {
     let lists = this.#lists.get(definition)
     if (!lists) {
@@ -106,6 +110,8 @@ export class Collections {
       lists = new Lists(db, this.table(definition), definition, { ...this.#options, ...access })
       this.#lists.set(definition, lists)
       this.#current.set(keyOf(definition), lists)
+      // Indexes of former shapes. What fails here is left to the next process.
+      this.#inPieces(read(() => deletingIndexes(db))).catch(() => {})
     }
     return lists
   }
