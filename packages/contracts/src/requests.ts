@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { UserStatus } from './operations/identity.ts'
+import { Timestamp } from './operations/primitives.ts'
 import { Principal, Role } from './operations/scopes.ts'
 import { ServiceState } from './operations/system.ts'
 
@@ -84,6 +85,8 @@ export type Resealed = z.infer<typeof Resealed>
 const RefusedOperation = z.object({
   /** Unique for each refusal. */
   id: z.uuid(),
+  /** When it was refused. It selects the stream of the record, so that a repeated request finds the first one. */
+  time: Timestamp,
   user: z.uuid(),
   tokenId: z.string().nullable(),
   /** The sealed address of the principal. */

@@ -71,7 +71,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         reply.headers(SECURITY_HEADERS)
         done()
       })
-      recordRefusals(app, peers)
+      recordRefusals(app, { peers, now })
       if (settings.CORS_ORIGINS.length > 0) {
         await app.register(cors, {
           origin: settings.CORS_ORIGINS,

@@ -25,8 +25,16 @@ test('a refusal of an operation of administrators is told to identity before it 
   const headers = { ...bearer('none'), 'x-request-id': 'refused-1' }
   for (const operation of [listApis, createUser]) expect((await call(operation, headers)).status).toBe(403)
   const { userId: user } = grace
-  const id = expect.any(String)
-  const refused = { id, user, tokenId: null, operation: 'createUser', path: '/users', requestId: 'refused-1' }
+  const [id, time] = [expect.any(String), expect.any(String)]
+  const refused = {
+    id,
+    time,
+    user,
+    tokenId: null,
+    operation: 'createUser',
+    path: '/users',
+    requestId: 'refused-1',
+  }
   expect(told).toEqual([{ ...refused, address: 'sealed' }])
 })
 

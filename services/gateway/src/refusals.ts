@@ -10,12 +10,15 @@ const PATH_LIMIT = 500
  * Records refusals (403) in the audit log before the caller gets them: those of operations whose scope only administrators
  * have, and those of callers with the scope, e.g. of a user who grants a role above their own.
  */
-export function recordRefusals(app: FastifyInstance, peers: Pick<Peers, 'ask'>): void {
+export function recordRefusals(
+  app: FastifyInstance,
+  { peers, now }: { peers: Pick<Peers, 'ask'>; now(): Date },
+): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const refused = reply.statusCode === 403 ? refusedIn(request) : undefined
     if (!refused) return done(null, payload)
     peers
-      .ask(requests.operationRefused, refused)
+      .ask(requests.operationRefused, { ...refused, time: now().toISOString() })
       .catch(err => request.log.error({ err, requestId: request.id }, 'a refusal is not in the audit log'))
       .then(() => done(null, payload))
   })

@@ -20,13 +20,7 @@ const accessUuid = nameUuids('0d5a4f4e-7c0b-4c55-8f5e-3a1b8e6d2c97')
 const MINUTE = 16
 
 /** Records accesses in the log. Replicas count together, because all append to the stream of the minute. */
-export function accessesOf({
-  eventStore,
-  unknownEvent,
-  encryptionKeys,
-  process,
-  now,
-}: Instrumented): Accesses {
+export function accessesOf({ eventStore, unknownEvent, encryptionKeys, process }: Instrumented): Accesses {
   const access = aggregate({ eventStore, unknownEvent, category: 'access', decider: accessDecider })
   const key = deriveKey(encryptionKeys.first.bytes, 'names of refused logins')
   const omitted = new Counter({
@@ -59,14 +53,14 @@ export function accessesOf({
   }
   return {
     record,
-    recordRefusal({ id, user, tokenId, address, requestId, ...data }) {
+    recordRefusal({ id, time, user, tokenId, address, requestId, ...data }) {
       const actor = {
         id: user,
         name: user,
         ...(tokenId !== null && { tokenId }),
         ...(address && { address }),
       }
-      const metadata = { commandId: id, now: now().toISOString(), actor, requestId, repeated: true }
+      const metadata = { commandId: id, now: time, actor, requestId, repeated: true }
       return record({ type: 'OperationRefused', data }, metadata)
     },
     pseudonym: username => createHmac('sha256', key).update(username).digest('base64url'),
