@@ -1,5 +1,5 @@
 import { createUser, listApis, requests } from '@gantry/contracts'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { bearer, grace, hostEdge } from './testing/edge-host.ts'
 
 /** A gateway that knows the credential of a user without scopes. */
@@ -18,12 +18,17 @@ async function open() {
 test('a refusal of an operation of administrators is told to identity before it is answered, others are not', async () => {
   const { peers, call } = await open()
   const told: object[] = []
-  peers.answer(requests.operationRefused, async refused => {
+  const recorded = Promise.withResolvers<null>()
+  peers.answer(requests.operationRefused, refused => {
     told.push(refused)
-    return null
+    return recorded.promise
   })
   const headers = { ...bearer('none'), 'x-request-id': 'refused-1' }
-  for (const operation of [listApis, createUser]) expect((await call(operation, headers)).status).toBe(403)
+  expect((await call(listApis, headers)).status).toBe(403)
+  let answered = false
+  const refusal = call(createUser, headers).finally(() => {
+    answered = true
+  })
   const { userId: user } = grace
   const [id, time] = [expect.any(String), expect.any(String)]
   const refused = {
@@ -35,7 +40,13 @@ test('a refusal of an operation of administrators is told to identity before it 
     path: '/users',
     requestId: 'refused-1',
   }
-  expect(told).toEqual([{ ...refused, address: 'sealed' }])
+  await vi.waitFor(() => expect(told).toEqual([{ ...refused, address: 'sealed' }]))
+  // Another request from beginning to end: the refusal had time to be answered.
+  await call(listApis, headers)
+  expect(answered).toBe(false)
+  recorded.resolve(null)
+  expect((await refusal).status).toBe(403)
+  expect(told).toHaveLength(1)
 })
 
 test('a refusal that identity cannot record is answered all the same', async () => {
