@@ -14,7 +14,7 @@ import {
   withoutProjector,
 } from '@gantry/event-sourcing/testing'
 import { beforeEach, expect, test } from 'vitest'
-import { count } from './support.ts'
+import { count, unread } from './support.ts'
 
 let eventStore: EventStore
 /** The states that were projected. */
@@ -57,7 +57,7 @@ function replica() {
   })
   const project = async (event: RecordedEvent | undefined, again = false) => {
     states.length = 0
-    if (event) await projection?.writes([event], again)
+    if (event) await projection?.writes([event], again, unread)
     return states
   }
   const written = (event: RecordedEvent | undefined) => event && projection?.written([event])

@@ -17,7 +17,7 @@ import {
 } from '@gantry/event-sourcing/testing'
 import type { Json } from '@gantry/messaging'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { count } from './support.ts'
+import { count, unread } from './support.ts'
 
 type Counters = Decider<CounterState, CounterCommand, CounterEvent>
 
@@ -135,7 +135,8 @@ test('a projection of the log, as in a rebuild, saves no snapshots of past state
       project: () => [],
     },
   })
-  for (const event of await eventStore.readStream('counter-a')) await rebuilding?.writes([event], true)
+  for (const event of await eventStore.readStream('counter-a'))
+    await rebuilding?.writes([event], true, unread)
   await new Promise(setImmediate)
   expect(saves).toEqual([9, 19])
 })

@@ -275,3 +275,10 @@ export const behind = (eventStore: EventStore): EventStore => ({
     }
   },
 })
+
+/** Read models of which a projection reads nothing. */
+export const unread = {
+  collection: (): never => {
+    throw new Error('the projection reads its documents')
+  },
+}

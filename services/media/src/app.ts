@@ -19,7 +19,6 @@ import { documentDecider } from './document/document.decide.ts'
 import {
   documentPeriods,
   documents,
-  idOf,
   projectDocumentPeriods,
   projectDocuments,
 } from './document/document.projection.ts'
@@ -129,12 +128,12 @@ function announcements({ eventStore, process }: Instrumented, ofOperations: Pick
     async document(
       api: string,
       document: string,
-      { facts, position }: Executed<DocumentsState, DocumentEvent>,
+      { facts, state, position }: Executed<DocumentsState, DocumentEvent>,
     ) {
-      const isOf = ({ data: { apiVersion, name } }: Fact) =>
-        idOf(String(apiVersion), String(name)) === document
-      const known = facts.length > 0 ? facts : await eventStore.readStream(streamName('documents', api))
-      await send(known.filter(isOf).slice(-1))
+      const stream = streamName('documents', api)
+      const known =
+        facts.length > 0 ? facts : await eventStore.readStream(stream, state.uploads.get(document))
+      await send(known.slice(0, 1))
       if (facts.length > 0 && position !== undefined) await ofOperations.reached(position, PROJECTED_MS)
     },
   }
@@ -148,7 +147,7 @@ function documentParts(
   dependencies: Instrumented,
   { bytes, checker, projector }: { bytes: StoredBytes; checker: Checker; projector: Projector },
 ) {
-  const { eventStore, process } = dependencies
+  const { process } = dependencies
   const { log } = process
   const contents = documentContents(bytes, checker, log)
   const documentsAggregate = aggregate({
@@ -164,7 +163,7 @@ function documentParts(
     collections: [operations],
     background: true,
   })
-  ofOperations.register(operationsProjection({ eventStore, aggregate: documentsAggregate, contents, log }))
+  ofOperations.register(operationsProjection({ aggregate: documentsAggregate, contents, log }))
   const periods = temporal(dependencies, {
     name: 'media.periods',
     category: 'documents',

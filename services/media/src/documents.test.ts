@@ -10,6 +10,7 @@ import { type Host, type HostOptions, hostService } from '@gantry/service-runtim
 import type { BlobStore } from '@gantry/stores'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { mediaService } from './app.ts'
+import { operations } from './document/operations.projection.ts'
 import { documentSettings } from './settings.ts'
 import { inlineChecker } from './testing/inline-checker.ts'
 
@@ -190,10 +191,11 @@ describe('a document', () => {
   test('is changed under conditions, and a repetition changes nothing', async () => {
     await open({}, { start: false })
     const tag = String((await put('a.txt', 'one')).headers.etag)
+    await put('c.txt', 'other')
     expect((await put('a.txt', 'one')).statusCode).toBe(200)
-    expect(await host.dependencies.eventStore.readStream(`documents-${API}`)).toHaveLength(1)
+    expect(await host.dependencies.eventStore.readStream(`documents-${API}`)).toHaveLength(2)
     // The first announcement may be lost.
-    expect(announced).toHaveLength(2)
+    expect(announced.map(({ id }) => id)).toEqual([0, 1, 0].map(index => announced[index]?.id))
     expect((await put('a.txt', 'two', { 'if-none-match': '*' })).statusCode).toBe(412)
     expect((await put('a.txt', 'two', { 'if-match': '"x"' })).statusCode).toBe(412)
     expect((await put('b.txt', 'two', { 'if-match': '*' })).statusCode).toBe(412)
@@ -243,6 +245,7 @@ describe('a document', () => {
 describe('operations', () => {
   test('can be found as soon as the document is answered, and follow it', async () => {
     await open()
+    const rows = host.dependencies.readModels.collection(operations)
     await put('api.yaml', openapi('Pets', '/pets', '/cats', '/dogs'))
     await call('PUT', path('other.yaml', 'v2'), {}, openapi('Birds', '/birds'))
     expect(await paths()).toEqual(['/birds', '/cats', '/dogs', '/pets'])
@@ -261,6 +264,9 @@ describe('operations', () => {
         deprecated: false,
       },
     ])
+    // An extraction may have found more than the events count.
+    const { doc } = (await rows.get(`${VERSION}/api.yaml/2`)) ?? {}
+    if (doc) await rows.put({ ...doc, id: `${VERSION}/api.yaml/203` }, 0)
     await put('api.yaml', openapi('Pets', '/fish'))
     expect(await paths()).toEqual(['/birds', '/fish'])
     await call('DELETE', path('other.yaml', 'v2'))

@@ -1,6 +1,6 @@
 import type { Lease, Write } from '@gantry/stores'
 import { type Position, type RecordedEvent, START } from '../log/event.ts'
-import type { ModelGeneration } from './projected-models.ts'
+import { type ModelGeneration, madeOf } from './projected-models.ts'
 import type { OrderedProjection } from './projection.ts'
 
 /** Number of events after which the state is saved, so that few are read again at the next start. */
@@ -24,10 +24,11 @@ export interface OrderedProgress {
  * was saved before: documents after the position may exist, if a process died between writing them and the checkpoint.
  */
 export async function continueInOrder(
-  { checkpoint, eventStore, readModels, group, generation }: ModelGeneration,
+  models: ModelGeneration,
   projection: OrderedProjection,
   { after, lease }: { after: Position; lease: Lease },
 ): Promise<OrderedProgress> {
+  const { checkpoint, eventStore, readModels } = models
   const name = stateCheckpointOf(checkpoint)
   const ours = (event: RecordedEvent) => projection.isOurs(event.stream)
   const usable = (event: RecordedEvent) => event.malformed === undefined && ours(event)
@@ -47,10 +48,7 @@ export async function continueInOrder(
       unsaved++
     }
   }
-  const observer = projection.observe?.({
-    lease,
-    collection: definition => readModels.collection(group.of(definition, generation)),
-  })
+  const observer = projection.observe?.({ lease, ...madeOf(models) })
   await observer?.reached(state)
   return {
     project(events) {

@@ -3,7 +3,7 @@ import { type Position, START } from '../log/event.ts'
 import type { EventStore } from '../log/event-store.ts'
 import type { HeldStream } from '../supervision/quarantine.ts'
 import type { Log } from '../supervision/worker.ts'
-import type { OrderedProjection, Projection } from './projection.ts'
+import type { MadeGeneration, OrderedProjection, Projection } from './projection.ts'
 
 /** The read models of a projector in all generations, and the log and the projections that they are made from. */
 export interface ProjectedModels {
@@ -40,6 +40,10 @@ export const generationOf = (models: ProjectedModels, generation: number): Model
   checkpoint: checkpointOf(models.id, generation),
   collections: models.collections.map(definition => models.group.of(definition, generation)),
   held: models.group.of(models.held, generation),
+})
+
+export const madeOf = ({ readModels, group, generation }: ModelGeneration): MadeGeneration => ({
+  collection: definition => readModels.collection(group.of(definition, generation)),
 })
 
 /** The position up to which all events are in the documents of a generation, whichever process has projected them. */

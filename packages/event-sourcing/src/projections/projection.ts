@@ -32,9 +32,10 @@ export interface Projection {
   /**
    * The writes for consecutive events of one stream. None when this process has projected them already, unless `again` is
    * set.
+   * @param made the generation that the writes are for. It has those for all events before the batch
    * @throws StreamQuarantined when an event cannot be upcast, folded or projected
    */
-  writes(events: readonly RecordedEvent[], again: boolean): Promise<Projected>
+  writes(events: readonly RecordedEvent[], again: boolean, made: MadeGeneration): Promise<Projected>
   /** Called by the projector once the writes of these events, and of all events before them, are acknowledged. */
   written(events: readonly RecordedEvent[]): void
   /** Whether this release knows an event type of that name (`type@version`). */
@@ -64,10 +65,13 @@ export interface OrderedProjection<State = unknown> {
   observe?(run: OrderedRun): { reached(state: State): Promise<void> }
 }
 
-/** A run of a projector through the log. */
-export interface OrderedRun {
+/** A run of a projector through the log, which makes a generation. */
+export interface OrderedRun extends MadeGeneration {
   lease: Lease
-  /** Gives the collections of the generation that the run makes. */
+}
+
+/** A generation of read models that is written, whether it is live or not. */
+export interface MadeGeneration {
   collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
 }
 

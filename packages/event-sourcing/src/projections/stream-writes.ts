@@ -2,7 +2,7 @@ import { DocumentTooLarge, type Lease, type Write } from '@gantry/stores'
 import type { Position, RecordedEvent } from '../log/event.ts'
 import { StreamQuarantined } from '../log/fold.ts'
 import { held, incompleteStream, quarantinedStream } from '../supervision/quarantine.ts'
-import type { ModelGeneration } from './projected-models.ts'
+import { type ModelGeneration, madeOf } from './projected-models.ts'
 import type { Projected, Projection } from './projection.ts'
 
 /** Consecutive events of one stream, and what to write for them. Those of an ordered projection belong to no stream. */
@@ -26,7 +26,7 @@ export async function projectStream(
 ): Promise<StreamWrites> {
   let projected: Projected
   try {
-    projected = await projection.writes(events, again)
+    projected = await projection.writes(events, again, madeOf(models))
   } catch (error) {
     if (!(error instanceof StreamQuarantined)) throw error
     const before = events.filter(({ revision }) => revision < error.event.revision)

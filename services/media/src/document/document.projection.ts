@@ -1,7 +1,7 @@
 import type { DocumentRecord } from '@gantry/contracts'
 import { type Period, type Project, periodFields, validity } from '@gantry/event-sourcing'
 import { type CollectionDefinition, defineCollection, type Write } from '@gantry/stores'
-import { type DocumentEvent, type DocumentsState, documentIn, documentsOf } from './document.ts'
+import { type DocumentEvent, type DocumentsState, documentIn, documentsOf, idOf } from './document.ts'
 
 /** A document of a version. Its id is `idOf`. */
 export interface DocumentDocument extends DocumentRecord {
@@ -9,8 +9,6 @@ export interface DocumentDocument extends DocumentRecord {
   api: string
   apiVersion: string
 }
-
-export const idOf = (version: string, name: string) => `${version}/${name}`
 
 export const documents = defineCollection<DocumentDocument>({
   name: 'media.documents',

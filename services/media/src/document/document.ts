@@ -23,7 +23,11 @@ export interface DocumentsState {
   status: 'Live' | 'Discarded'
   /** After the deletion of the API they are the last ones. */
   versions: PersistentMap<VersionDocuments>
+  /** Revisions of the last uploads of the documents, by `idOf`. */
+  uploads: PersistentMap<number>
 }
+
+export const idOf = (version: string, name: string) => `${version}/${name}`
 
 /** Every event type that this release knows, with its upcasters. */
 export const documentEvents: EventSchemas<DocumentEvent> = {
@@ -33,7 +37,11 @@ export const documentEvents: EventSchemas<DocumentEvent> = {
   DocumentsDiscarded: [],
 }
 
-export const initialDocuments: DocumentsState = { status: 'Live', versions: PersistentMap.of() }
+export const initialDocuments: DocumentsState = {
+  status: 'Live',
+  versions: PersistentMap.of(),
+  uploads: PersistentMap.of(),
+}
 
 export const documentsOf = ({ versions }: DocumentsState, version: string): readonly DocumentRecord[] =>
   versions.get(version) ?? []
@@ -44,10 +52,10 @@ export const documentIn = (state: DocumentsState, version: string, name: string)
 export function evolveDocuments(
   state: DocumentsState,
   event: DocumentEvent,
-  _revision: number,
+  revision: number,
   actor: Actor,
 ): DocumentsState {
-  const { versions } = state
+  const { versions, uploads } = state
   switch (event.type) {
     case 'DocumentUploaded': {
       const { api, apiVersion, uploadedAt, ...content } = event.data
@@ -62,17 +70,27 @@ export function evolveDocuments(
       const next = before ? known.map(one => (one === before ? document : one)) : [...known, document]
       const others = (one: DocumentRecord) =>
         document.primary && one !== document && one.primary ? { ...one, primary: false } : one
-      return { ...state, versions: versions.set(apiVersion, next.map(others)) }
+      return {
+        ...state,
+        versions: versions.set(apiVersion, next.map(others)),
+        uploads: uploads.set(idOf(apiVersion, content.name), revision),
+      }
     }
     case 'DocumentDeleted': {
       const { apiVersion, name } = event.data
       const [oldest, ...rest] = documentsOf(state, apiVersion).filter(document => document.name !== name)
-      if (!oldest) return { ...state, versions: versions.set(apiVersion, []) }
-      const primary = oldest.primary || !rest.some(document => document.primary)
-      return { ...state, versions: versions.set(apiVersion, [{ ...oldest, primary }, ...rest]) }
+      const primary = oldest?.primary || !rest.some(document => document.primary)
+      return {
+        ...state,
+        versions: versions.set(apiVersion, oldest ? [{ ...oldest, primary }, ...rest] : []),
+        uploads: uploads.delete(idOf(apiVersion, name)),
+      }
     }
-    case 'VersionDocumentsDiscarded':
-      return { ...state, versions: versions.set(event.data.apiVersion, null) }
+    case 'VersionDocumentsDiscarded': {
+      const { apiVersion, names } = event.data
+      const others = names.reduce((left, name) => left.delete(idOf(apiVersion, name)), uploads)
+      return { ...state, versions: versions.set(apiVersion, null), uploads: others }
+    }
     case 'DocumentsDiscarded':
       return { ...state, status: 'Discarded' }
     default:

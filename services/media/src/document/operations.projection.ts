@@ -1,6 +1,5 @@
 import type { DescribedOperation, DocumentRecord } from '@gantry/contracts'
 import {
-  type EventStore,
   knowsSchema,
   type Log,
   type Projected,
@@ -9,13 +8,12 @@ import {
   streamId,
   upcast,
 } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/stores'
+import { type Collection, defineCollection, type Write } from '@gantry/stores'
 import { BytesLost } from '../bytes/bytes.ts'
 import { EXTRACTION } from '../check/checked.ts'
 import type { Contents } from './contents.ts'
 import type { DocumentsAggregate } from './document.decide.ts'
-import { idOf } from './document.projection.ts'
-import { documentEvents, documentIn } from './document.ts'
+import { type DocumentsState, documentEvents, documentIn, idOf } from './document.ts'
 
 /** An operation in a document of a version. Its id is that of the document with the number of the operation. */
 export interface OperationDocument extends DescribedOperation {
@@ -39,7 +37,6 @@ export const operations = defineCollection<OperationDocument>({
 })
 
 export interface OperationsProjectionOptions {
-  eventStore: Pick<EventStore, 'readStream'>
   aggregate: Pick<DocumentsAggregate, 'load'>
   contents: Pick<Contents, 'of'>
   log: Log
@@ -50,22 +47,25 @@ export interface OperationsProjectionOptions {
  * bytes, or from what was derived from them. It shows the documents as they are now, whichever event is projected: the
  * bytes of replaced documents may be gone.
  */
-export function operationsProjection(options: OperationsProjectionOptions): Projection {
-  const { eventStore, aggregate, contents, log } = options
-
-  const writesFor = async (events: readonly RecordedEvent[], stream: string): Promise<Projected> => {
+export function operationsProjection({ aggregate, contents, log }: OperationsProjectionOptions): Projection {
+  const writesFor = async (
+    stream: string,
+    events: readonly RecordedEvent[],
+    rows: Pick<Collection<OperationDocument>, 'existing'>,
+  ): Promise<Projected> => {
     const api = streamId(stream)
     const { state, revision, unknown = [] } = await aggregate.load(api)
-    const most = mostOperations(await eventStore.readStream(stream))
     const writes: Write[] = []
-    for (const [id, { version, name }] of changedBy(events, most)) {
+    for (const [id, { version, name, count }] of changedBy(events, state)) {
       const document = state.status === 'Live' ? documentIn(state, version, name) : undefined
       const found = document ? await operationsOf(document) : []
       const write = (index: number, doc: OperationDocument | null) =>
         writes.push({ collection: operations, id: `${id}/${index}`, doc, revision })
       for (const [index, operation] of found.entries())
         write(index, { id: `${id}/${index}`, api, version, document: name, ...operation })
-      for (let index = found.length; index < (most.get(id)?.count ?? 0); index++) write(index, null)
+      const end = await endOf(rows, id, Math.max(found.length, count))
+      // The last ones first: a removal that was interrupted leaves a gap of less than PROBED.
+      for (let index = end - 1; index >= found.length; index--) write(index, null)
     }
     return { writes, unknown }
   }
@@ -83,9 +83,9 @@ export function operationsProjection(options: OperationsProjectionOptions): Proj
 
   return {
     category: 'documents',
-    async writes(events) {
+    async writes(events, _again, { collection }) {
       const [first] = events
-      return first ? writesFor(events, first.stream) : { writes: [], unknown: [] }
+      return first ? writesFor(first.stream, events, collection(operations)) : { writes: [], unknown: [] }
     },
     written() {},
     knows: schema => knowsSchema(documentEvents, schema),
@@ -95,35 +95,47 @@ export function operationsProjection(options: OperationsProjectionOptions): Proj
 interface Named {
   version: string
   name: string
-  /** The most operations that the document had at any time. */
+  /** The most operations that the events count. Another process may have died while it wrote those, or still write them. */
   count: number
 }
 
-/** The documents of a stream, by id. */
-function mostOperations(events: readonly RecordedEvent[]): Map<string, Named> {
-  const most = new Map<string, Named>()
+/** The documents that the events of a stream changed, by id. */
+function changedBy(events: readonly RecordedEvent[], { versions }: DocumentsState): Map<string, Named> {
+  const changed = new Map<string, Named>()
+  const note = (version: string, name: string, count = 0) => {
+    const id = idOf(version, name)
+    changed.set(id, { version, name, count: Math.max(count, changed.get(id)?.count ?? 0) })
+  }
   for (const event of events) {
     const known = event.malformed === undefined ? upcast(documentEvents, event) : undefined
-    if (known?.type !== 'DocumentUploaded') continue
-    const { apiVersion: version, name, counts } = known.data
-    const id = idOf(version, name)
-    most.set(id, { version, name, count: Math.max(most.get(id)?.count ?? 0, counts.operations) })
+    switch (known?.type) {
+      case 'DocumentUploaded':
+        note(known.data.apiVersion, known.data.name, known.data.counts.operations)
+        break
+      case 'DocumentDeleted':
+        note(known.data.apiVersion, known.data.name)
+        break
+      case 'VersionDocumentsDiscarded':
+        for (const name of known.data.names) note(known.data.apiVersion, name)
+        break
+      case 'DocumentsDiscarded':
+        for (const [version, documents] of versions)
+          for (const { name } of documents ?? []) note(version, name)
+    }
   }
-  return most
+  return changed
 }
 
-/** Those of the documents of a stream that the events changed. */
-function changedBy(
-  events: readonly RecordedEvent[],
-  all: ReadonlyMap<string, Named>,
-): Iterable<[string, Named]> {
-  const ids = new Set<string>()
-  for (const event of events) {
-    const known = event.malformed === undefined ? upcast(documentEvents, event) : undefined
-    if (known?.type === 'DocumentsDiscarded') return all
-    if (known?.type === 'VersionDocumentsDiscarded')
-      for (const name of known.data.names) ids.add(idOf(known.data.apiVersion, name))
-    else if (known) ids.add(idOf(known.data.apiVersion, known.data.name))
-  }
-  return [...all].filter(([id]) => ids.has(id))
+/** Number of operations that are looked up at once. More than stores write at once. */
+const PROBED = 500
+
+/** The number after that of the last stored operation of a document, at least `end`. */
+async function endOf(
+  rows: Pick<Collection<OperationDocument>, 'existing'>,
+  id: string,
+  end: number,
+): Promise<number> {
+  const ids = Array.from({ length: PROBED }, (_, index) => `${id}/${end + index}`)
+  const existing = await rows.existing(ids)
+  return existing.size === 0 ? end : endOf(rows, id, end + ids.findLastIndex(id => existing.has(id)) + 1)
 }
