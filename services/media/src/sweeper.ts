@@ -10,7 +10,7 @@ import {
 import { sleep } from '@gantry/pacing'
 import type { Dependencies, ServiceProcess } from '@gantry/service-runtime'
 import type { StoredBytes } from './bytes/bytes.ts'
-import { type DocumentEvent, documentEvents } from './document/document.ts'
+import { type DocumentEvent, documentEvents, idOf } from './document/document.ts'
 import { type ImageEvent, imageEvents } from './image/image.ts'
 
 type SweeperDependencies = Pick<Dependencies, 'eventStore' | 'readModels' | 'now'> & {
@@ -94,53 +94,49 @@ export async function referencedBytes(
   eventStore: Pick<EventStore, 'readAll'>,
   { since = '', unreadable = () => {} }: { since?: string; unreadable?: (event: RecordedEvent) => void } = {},
 ): Promise<Referenced> {
-  /** By stream, and for documents by the version and the name too. */
-  const live = new Map<string, string>()
+  /** By stream, and in it by the version and the name of a document. An image has no name. */
+  const live = new Map<string, Map<string, string>>()
   const replaced = new Set<string>()
-  const end = (keys: Iterable<string>, { metadata: { at } }: RecordedEvent) => {
-    for (const key of keys) {
-      const sha256 = live.get(key)
-      if (sha256 !== undefined && at >= since) replaced.add(sha256)
-      live.delete(key)
-    }
-  }
   for await (const event of eventStore.readAll({ after: START, streamPrefixes: ['image-', 'documents-'] })) {
     const { stream } = event
     const known =
       event.malformed === undefined ? upcast<ImageEvent | DocumentEvent>(EVENTS, event) : undefined
-    const keyOf = (version: string, name: string) => `${stream}/${version}/${name}`
+    const ofStream = live.get(stream) ?? new Map<string, string>()
+    live.set(stream, ofStream)
+    const end = (keys: Iterable<string>) => {
+      for (const key of keys) {
+        const sha256 = ofStream.get(key)
+        if (sha256 !== undefined && event.metadata.at >= since) replaced.add(sha256)
+        ofStream.delete(key)
+      }
+    }
     switch (known?.type) {
       case 'ImageUploaded':
-        live.set(stream, known.data.sha256)
+        ofStream.set('', known.data.sha256)
         break
       case 'ImageDeleted':
       case 'ImageDiscarded':
         live.delete(stream)
         break
       case 'DocumentUploaded': {
-        const key = keyOf(known.data.apiVersion, known.data.name)
-        if (live.get(key) !== known.data.sha256) end([key], event)
-        live.set(key, known.data.sha256)
+        const key = idOf(known.data.apiVersion, known.data.name)
+        if (ofStream.get(key) !== known.data.sha256) end([key])
+        ofStream.set(key, known.data.sha256)
         break
       }
       case 'DocumentDeleted':
-        end([keyOf(known.data.apiVersion, known.data.name)], event)
+        end([idOf(known.data.apiVersion, known.data.name)])
         break
       case 'VersionDocumentsDiscarded':
-        end(
-          known.data.names.map(name => keyOf(known.data.apiVersion, name)),
-          event,
-        )
+        end(known.data.names.map(name => idOf(known.data.apiVersion, name)))
         break
       case 'DocumentsDiscarded':
-        end(
-          [...live.keys()].filter(key => key.startsWith(`${stream}/`)),
-          event,
-        )
+        end(ofStream.keys())
+        live.delete(stream)
         break
       default:
         unreadable(event)
     }
   }
-  return { live: new Set(live.values()), replaced }
+  return { live: new Set([...live.values()].flatMap(keys => [...keys.values()])), replaced }
 }
