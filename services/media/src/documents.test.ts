@@ -207,6 +207,22 @@ describe('a document', () => {
     expect((await call('GET', path('a.txt', 'v3'))).json().code).toBe('version-not-found')
   })
 
+  test('is created by one of the uploads at the same time', async () => {
+    await open({}, { start: false })
+    const all = await Promise.all(Array.from({ length: 10 }, (_, n) => put('a.txt', `${n}`)))
+    expect(all.map(({ statusCode }) => statusCode).toSorted()).toEqual([...Array(9).fill(200), 201])
+  })
+
+  test('whose condition or place fails is refused before it is read', async () => {
+    await open({ MAX_DOCUMENTS_PER_VERSION: '1' }, { start: false })
+    await put('a.txt', 'one')
+    const unread = async (name: string, headers = {}) => (await put(name, '', headers)).json().code
+    expect(await unread('a.txt', { 'if-match': '"x"' })).toBe('precondition-failed')
+    expect(await unread('a.txt', { 'if-none-match': '*' })).toBe('precondition-failed')
+    expect(await unread('b.txt')).toBe('too-many-documents')
+    expect(await unread('a.txt')).toBe('document-invalid')
+  })
+
   test('may be compressed; too large or invalid ones are refused, and nothing of them is stored', async () => {
     await open({ DOCUMENTS_STRICT: 'true' }, { start: false })
     const gzip = { 'content-encoding': 'gzip' }

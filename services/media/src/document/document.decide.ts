@@ -19,19 +19,21 @@ export interface Precondition {
   ifAbsent?: boolean | undefined
 }
 
+interface UploadDocument {
+  type: 'UploadDocument'
+  metadata: CommandMetadata
+  api: string
+  version: string
+  content: DocumentContent
+  /** Whether it becomes the primary one. */
+  primary: boolean
+  condition: Precondition
+  /** Maximum number of documents of a version. */
+  limit: number
+}
+
 export type DocumentCommand =
-  | {
-      type: 'UploadDocument'
-      metadata: CommandMetadata
-      api: string
-      version: string
-      content: DocumentContent
-      /** Whether it becomes the primary one. */
-      primary: boolean
-      condition: Precondition
-      /** Maximum number of documents of a version. */
-      limit: number
-    }
+  | UploadDocument
   | {
       type: 'DeleteDocument'
       metadata: CommandMetadata
@@ -61,28 +63,50 @@ export const documentDecider: Decider<DocumentsState, DocumentCommand, DocumentE
       const names = documentsOf(state, apiVersion).map(({ name }) => name)
       return [{ type: 'VersionDocumentsDiscarded', data: { apiVersion, names } }]
     }
-    const { version: apiVersion, condition } = command
-    if (state.status === 'Discarded') throw new Refusal('api-not-found')
-    if (state.versions.get(apiVersion) === null) throw new Refusal('version-not-found')
+    const { version: apiVersion } = command
     if (command.type === 'DeleteDocument') {
-      const { api, name } = command
+      const { api, name, condition } = command
+      requireVersion(state, apiVersion)
       const document = documentIn(state, apiVersion, name)
       if (!document) throw new Refusal('document-not-found')
       requireCondition(condition, document)
       return [{ type: 'DocumentDeleted', data: { api, apiVersion, name, deletedAt: now } }]
     }
-    const { api, content, limit } = command
-    const known = documentsOf(state, apiVersion)
-    const before = documentIn(state, apiVersion, content.name)
-    requireCondition(condition, before)
-    if (!before && known.length >= limit) {
-      const detail = `a version may have ${limit} documents (MAX_DOCUMENTS_PER_VERSION)`
-      throw new Refusal('too-many-documents', { detail, limit })
-    }
-    const primary = command.primary || (before?.primary ?? known.length === 0)
+    const { api, content } = command
+    const before = requirePlace(state, { ...command, name: content.name })
+    const primary = command.primary || (before?.primary ?? documentsOf(state, apiVersion).length === 0)
     if (before && isSame(before, content) && before.primary === primary) return []
     return [{ type: 'DocumentUploaded', data: { api, apiVersion, ...content, primary, uploadedAt: now } }]
   },
+}
+
+/** Where a document is to be stored. */
+export interface Place extends Pick<UploadDocument, 'version' | 'condition' | 'limit'> {
+  name: string
+}
+
+/**
+ * The document that an upload replaces.
+ * @throws Refusal api-not-found, version-not-found, precondition-failed, too-many-documents
+ */
+export function requirePlace(
+  state: DocumentsState,
+  { version, name, condition, limit }: Place,
+): DocumentRecord | undefined {
+  requireVersion(state, version)
+  const before = documentIn(state, version, name)
+  requireCondition(condition, before)
+  if (!before && documentsOf(state, version).length >= limit) {
+    const detail = `a version may have ${limit} documents (MAX_DOCUMENTS_PER_VERSION)`
+    throw new Refusal('too-many-documents', { detail, limit })
+  }
+  return before
+}
+
+/** @throws Refusal api-not-found, version-not-found */
+function requireVersion({ status, versions }: DocumentsState, version: string): void {
+  if (status === 'Discarded') throw new Refusal('api-not-found')
+  if (versions.get(version) === null) throw new Refusal('version-not-found')
 }
 
 const isSame = (before: DocumentRecord, { sha256, kind, mediaType }: DocumentContent) =>

@@ -16,7 +16,7 @@ import { type AddRoute, listing, type Moments, matchesNone, page, retainBody } f
 import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
 import { BytesLost } from '../bytes/bytes.ts'
-import type { DocumentsAggregate, Precondition } from './document.decide.ts'
+import { type DocumentsAggregate, type Precondition, requirePlace } from './document.decide.ts'
 import { type DocumentDocument, recordOf } from './document.projection.ts'
 import { type DocumentEvent, type DocumentsState, documentIn, idOf } from './document.ts'
 import { type DocumentUploads, receiveDocument } from './document.upload.ts'
@@ -77,27 +77,20 @@ export function documentRoutes(route: AddRoute, upload: AddRoute, media: Documen
   upload(putDocument, async ({ params, query, metadata, request }) => {
     const { api_id: api, name } = params
     const version = await findVersion(api, params.version_id)
+    const place = { version, condition: conditionOf(request), limit }
+    // Checked again with the append. An earlier try of a repeated request may have stored the document.
+    if (!metadata.repeated) requirePlace((await aggregate.load(api)).state, { ...place, name })
     const work = receiveDocument(request, { name, kind: query.kind }, media)
     const content = await retainBody(request, work)
-    const existed = documentIn((await aggregate.load(api)).state, version, name) !== undefined
-    const condition = conditionOf(request)
     const primary = query.primary === true
-    const command = {
-      type: 'UploadDocument',
-      metadata,
-      api,
-      version,
-      content,
-      primary,
-      condition,
-      limit,
-    } as const
+    const command = { type: 'UploadDocument', metadata, api, ...place, content, primary } as const
     const executed = await aggregate.execute(api, command)
     await announce(api, idOf(version, name), executed)
     const body = documentIn(executed.state, version, name)
     if (!body) throw new Refusal('write-conflict')
     const headers = { etag: tagOf(body) }
-    if (existed) return { status: 200, body, headers }
+    const isNew = executed.facts.some(({ metadata: { change } }) => change?.before === null)
+    if (!isNew) return { status: 200, body, headers }
     return { status: 201, body, headers, location: `/apis/${api}/versions/${version}/documents/${name}` }
   })
 
