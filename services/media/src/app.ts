@@ -89,6 +89,7 @@ export function mediaService(
           announce: announcing.document,
           limit: settings.MAX_DOCUMENTS_PER_VERSION,
           strict: settings.DOCUMENTS_STRICT,
+          keptSince: () => new Date(given.now().getTime() - settings.DOCUMENT_RETENTION).toISOString(),
         })
       })
     },

@@ -186,6 +186,8 @@ describe('a document', () => {
     expect(await range('bytes=8-99', { 'if-range': '"x"' })).toEqual([200, undefined, '0123456789'])
     expect((await range('bytes=10-')).slice(0, 2)).toEqual([416, 'bytes */10'])
     expect(await range('bytes=0-1,3-4')).toEqual([200, undefined, '0123456789'])
+    const { statusCode, headers } = await call('HEAD', path('a.txt'), { range: 'bytes=2-4' })
+    expect([statusCode, headers['content-length'], headers['content-range']]).toEqual([200, '10', undefined])
   })
 
   test('is changed under conditions, and a repetition changes nothing', async () => {
@@ -335,14 +337,18 @@ describe('bytes', () => {
     await call('DELETE', path('same.txt'))
     const then = `${path('a.txt')}?at=2026-11-21T11:00:00Z`
     await at('2026-11-21T13:00:00.000Z')
-    await at('2026-11-21T14:10:00.000Z')
     expect((await call('GET', then)).body).toBe('one')
     expect(await names(`${path()}?at=2026-11-21T11:00:00Z`)).toEqual(['a.txt*', 'same.txt'])
+    await at('2026-11-21T14:10:00.000Z')
+    const gone = (await call('GET', then)).json()
+    expect([gone.status, gone.code, gone.sha256]).toEqual([410, 'document-gone', sha256('one')])
     const aside = [`aside-${sha256('one')}`, `aside-${sha256('same')}`]
     await vi.waitFor(async () => expect(await stored()).toEqual([sha256('two'), ...aside].toSorted()))
     await at('2026-11-21T15:20:00.000Z')
     await vi.waitFor(async () => expect(await stored()).toEqual([sha256('two')]))
-    const gone = (await call('GET', then)).json()
-    expect([gone.status, gone.code, gone.sha256]).toEqual([410, 'document-gone', sha256('one')])
+    expect((await call('GET', `${path('a.txt')}?at=2026-11-21T12:00:00Z`)).body).toBe('two')
+    await blobs.delete(sha256('two'))
+    for (const query of ['', '?at=2026-11-21T12:00:00Z'])
+      expect((await call('GET', path('a.txt') + query)).statusCode).toBe(500)
   })
 })

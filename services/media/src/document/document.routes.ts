@@ -15,7 +15,6 @@ import type { Executed } from '@gantry/event-sourcing'
 import { type AddRoute, listing, type Moments, matchesNone, page, retainBody } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
-import { BytesLost } from '../bytes/bytes.ts'
 import { type DocumentsAggregate, type Precondition, requirePlace } from './document.decide.ts'
 import { type DocumentDocument, recordOf } from './document.projection.ts'
 import { type DocumentEvent, type DocumentsState, documentIn, idOf } from './document.ts'
@@ -38,6 +37,8 @@ export interface DocumentRoutes extends DocumentUploads {
   announce(api: string, document: string, executed: Executed<DocumentsState, DocumentEvent>): Promise<void>
   /** Maximum number of documents of a version. */
   limit: number
+  /** Bytes that were replaced or deleted before this time, ISO 8601 UTC, are no longer kept. */
+  keptSince(): string
 }
 
 const PIECE_BYTES = 262_144
@@ -119,7 +120,7 @@ function finding({ documents, findVersion }: Pick<DocumentRoutes, 'documents' | 
     { api_id: api, version_id }: NamedVersion,
     name: string,
     at?: string,
-  ): Promise<DocumentRecord> => {
+  ): Promise<DocumentDocument> => {
     const moment = await documents.at(at, api)
     // The catalog is asked only for a name, and to refuse.
     const byId = await moment.get(idOf(version_id.toLowerCase(), name))
@@ -132,12 +133,20 @@ function finding({ documents, findVersion }: Pick<DocumentRoutes, 'documents' | 
 
 function downloadRoute(
   route: AddRoute,
-  { bytes }: Pick<DocumentRoutes, 'bytes'>,
+  { bytes, documents, keptSince }: Pick<DocumentRoutes, 'bytes' | 'documents' | 'keptSince'>,
   find: ReturnType<typeof finding>,
 ): void {
+  /** Whether the bytes of an earlier time were replaced before those that are kept. */
+  const isGone = async ({ id, api, sha256 }: DocumentDocument, at: string) => {
+    const since = keptSince()
+    return at < since && (await (await documents.at(since, api)).get(id))?.doc.sha256 !== sha256
+  }
+
   route(downloadDocument, async ({ params, query: { at }, request }) => {
     const document = await find(params, params.name, at)
     const { sha256, size, mediaType, name } = document
+    if (at !== undefined && (await isGone(document, at)))
+      throw new Refusal('document-gone', { detail: `the bytes of this time are not kept: ${sha256}`, sha256 })
     const tag = tagOf(document)
     const headers = { ...INERT, etag: tag, 'accept-ranges': 'bytes' }
     if (matchesNone(request.headers['if-none-match'], tag)) return { status: 304, headers }
@@ -152,15 +161,8 @@ function downloadRoute(
       'content-disposition': `inline; filename="${name}"`,
     }
     const pieces = piecesOf(sha256, from, to + 1)
-    // The first piece is read before the response begins, because the bytes may be gone.
-    const { value: first } = await pieces.next().catch(error => {
-      if (error instanceof BytesLost && at !== undefined)
-        throw new Refusal('document-gone', {
-          detail: `the bytes of this time were removed: ${sha256}`,
-          sha256,
-        })
-      throw error
-    })
+    // The first piece is read before the response begins, because the bytes may be lost.
+    const { value: first } = await pieces.next()
     const isRead = request.method !== 'HEAD' && to - from >= PIECE_BYTES
     // The length of a response to HEAD is that of the header only if its body is a stream.
     const body =
@@ -213,15 +215,16 @@ function conditionOf({ headers }: FastifyRequest): Precondition {
 
 /**
  * The first and the last byte that a request asks for (RFC 9110 §14.1.2); undefined for the whole, which also answers
- * several ranges, other units and a range of an earlier content.
+ * HEAD, several ranges, other units and a range of an earlier content.
  */
 function rangeOf(
-  { headers }: FastifyRequest,
+  { method, headers }: FastifyRequest,
   size: number,
   tag: string,
 ): [number, number] | 'outside' | undefined {
   const { range, 'if-range': condition } = headers
-  if (range === undefined || (condition !== undefined && condition !== tag)) return undefined
+  if (method !== 'GET' || range === undefined) return undefined
+  if (condition !== undefined && condition !== tag) return undefined
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range.trim()) ?? []
   if (first === '' && last === '') return undefined
   if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
