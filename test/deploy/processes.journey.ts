@@ -94,7 +94,7 @@ test('what is newer than a restored log is named, dropped when the services are 
   const apis = async () => (await (await send('/apis')).json()) as { content: { name: string }[] }
   expect(await run('restore-check')).toEqual({
     code: 0,
-    output: expect.stringMatching(/images fit to the log\n$/),
+    output: expect.stringMatching(/documents fit to the log\n$/),
   })
   expect(await run('reset', '--yes')).toEqual({
     code: 1,

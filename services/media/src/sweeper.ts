@@ -27,7 +27,9 @@ const POLL_MS = 60_000
 const LEASE_MS = 5_000
 
 /**
- * Removes bytes that nothing references, and those of documents that were replaced before the retention, in one process at a time, by lease, at most once an hour even after restarts.
+ * Removes bytes that nothing references, and those of documents that were replaced before the retention. It runs in one
+ * process at a time, by lease, and at most once an hour, even after restarts.
+ *
  * While the log has an event of media that this release cannot read, it removes nothing: the event may name bytes. A
  * blob store does not support fencing tokens. So the lease is renewed before each deletion, and a holder that was paused
  * deletes nothing based on an outdated list.

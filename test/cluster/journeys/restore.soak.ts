@@ -116,13 +116,13 @@ test('a log that is older than the other stores is restored with everything it h
   expect(found.output).toMatch(
     /^message \d+ of the bus \(events\.catalog\.API_\w+\) .* after the end of the log$/m,
   )
-  expect(found.output).toMatch(/^the bytes of the image \w+ are missing$/m)
+  expect(found.output).toMatch(/^the bytes \w+ of an image or document are missing$/m)
   const restored = await run({ BLOB_URL: `file:${images}` }, 'copy-images', urls.READ_MODEL_URL)
   expect(restored).toMatchObject({ code: 0, output: expect.stringMatching(/^1 images copied/) })
   expect(await run({}, 'reset', '--yes')).toMatchObject({ code: 0 })
   expect(await run({}, 'restore-check')).toEqual({
     code: 0,
-    output: expect.stringMatching(/messages and images fit to the log\n$/),
+    output: expect.stringMatching(/messages, images and documents fit to the log\n$/),
   })
 
   await Promise.all(topology.processes.map(({ name }) => topology.replace(name)))

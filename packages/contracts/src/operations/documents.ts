@@ -119,7 +119,7 @@ export const putDocument = operation({
   path,
   summary: 'Create or replace a document of a version',
   description:
-    'The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document with wrong syntax is refused; violations of the schema of its kind become findings. References to other files are not followed. Entity tags in `If-Match` are those of the content; `If-None-Match: *` creates only.',
+    'The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document with wrong syntax is refused; violations of the schema of its kind become findings, or with `DOCUMENTS_STRICT` are refused too. References to other files are not followed. Entity tags in `If-Match` are those of the content; `If-None-Match: *` creates only.',
   scope: 'API_WRITE',
   params: DocumentPath,
   query: z.object({

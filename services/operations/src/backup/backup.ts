@@ -31,7 +31,7 @@ export const USAGE = `usage: npm run backup -- FOLDER [--without-key] [--without
 
 const POLL_MS = 100
 const { events: LOG, manifest: DATA_MANIFEST, key: KEY, images: IMAGES } = ENTRIES
-/** Exit code of a backup that lacks images. */
+/** Exit code of a backup that lacks bytes of images or documents. */
 const INCOMPLETE = 3
 const ENDED = 'the service does not answer any more'
 
@@ -265,7 +265,7 @@ async function finished({ progress, end }: RunningCopies, signal: AbortSignal): 
   }
 }
 
-/** Copies the bytes of the images that the copied log names. Those that the service has lost itself are reported and left out. */
+/** Copies the bytes of images and documents that the copied log names. Lost ones are reported and left out. */
 async function copyImages(
   { dataDir, folder }: Order,
   signal: AbortSignal,
@@ -305,7 +305,7 @@ async function report(order: Order, { log, files, lostImages, userKeys }: Manife
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   const images = files.filter(({ path }) => path.startsWith('images/')).length
   await print(
-    `Backed up ${log.events.toLocaleString('en')} events up to position ${Number(log.position)} and ${images} ${images === 1 ? 'image' : 'images'}, ` +
+    `Backed up ${log.events.toLocaleString('en')} events up to position ${Number(log.position)} and the bytes of ${images} images and documents, ` +
       `${(bytes / 1e6).toFixed(1)} MB, in ${order.folder}`,
   )
   if (files.some(({ path }) => path === KEY))
@@ -321,7 +321,7 @@ async function report(order: Order, { log, files, lostImages, userKeys }: Manife
   if (!userKeys) notice('It does not contain the keys of users, without which their names are lost')
   for (const sha256 of lostImages)
     notice(
-      `WARNING: left out the image ${sha256}: its bytes are lost or damaged, or were deleted during the backup`,
+      `WARNING: left out the bytes ${sha256} of an image or document: they are lost or damaged, or were deleted during the backup`,
     )
 }
 

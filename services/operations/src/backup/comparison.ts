@@ -16,8 +16,8 @@ export interface Comparison {
   head: string
   /** A line for each read model, relay or bus that has events which the log lacks, or belongs to another log. */
   foreign: string[]
-  /** SHA-256 of images whose bytes are missing. */
-  missingImages: string[]
+  /** SHA-256 of missing bytes of images and documents. */
+  missingBytes: string[]
 }
 
 /** A text that names what has reached a position, e.g. `catalog.relay is at position 12`. */
@@ -28,7 +28,10 @@ interface Reached {
   text: string
 }
 
-/** Compares the positions of read models, relays and bus with the end of the log, and the images with their bytes. */
+/**
+ * Compares the positions of read models, relays and bus with the end of the log, and looks for the bytes of images
+ * and documents.
+ */
 export async function compareWithLog(installation: ServicesInstallation): Promise<Comparison> {
   const { eventStore, projectors, readModels } = installation
   const log = await readModels.checkpoints.get(LOG_OF_MODELS)
@@ -47,7 +50,7 @@ export async function compareWithLog(installation: ServicesInstallation): Promis
     if (log !== identity) return `${text}, of a log that was replaced`
     return position > head ? `${text}, after the end of the log` : []
   })
-  return { head, foreign, missingImages: await missingImages(installation) }
+  return { head, foreign, missingBytes: await missingBytes(installation) }
 }
 
 async function lastMessages({ bus }: ServicesInstallation): Promise<Reached[]> {
@@ -67,7 +70,7 @@ async function lastMessages({ bus }: ServicesInstallation): Promise<Reached[]> {
   return reached
 }
 
-async function missingImages({ eventStore, blobs }: ServicesInstallation): Promise<string[]> {
+async function missingBytes({ eventStore, blobs }: ServicesInstallation): Promise<string[]> {
   const { live: missing } = await referencedBytes(eventStore)
   for await (const key of blobs.keys()) missing.delete(digestInKey(key))
   return [...missing]

@@ -240,7 +240,7 @@ async function requireOpenable(path: string, encryptionKeys: EncryptionKeys, fro
   }
 }
 
-/** Checks that the log agrees with the manifest, and that the backup has the bytes of all images of the log. */
+/** Checks that the log agrees with the manifest, and that the backup has the bytes of all images and documents of the log. */
 async function requireContent({ folder, manifest }: Order, path: string): Promise<void> {
   const { position, events, live } = await contentOfLog(path)
   const { log, files, lostImages } = manifest
@@ -250,7 +250,8 @@ async function requireContent({ folder, manifest }: Order, path: string): Promis
     )
   const present = new Set([...lostImages, ...files.map(({ path }) => basename(path))])
   const missing = [...live].find(sha256 => !present.has(sha256))
-  if (missing) throw new CommandFailed(`${folder} lacks the image ${missing}, which its log names`)
+  if (missing)
+    throw new CommandFailed(`${folder} lacks bytes of an image or document that its log names: ${missing}`)
 }
 
 /** Moves the verified files to their places. An interruption leaves the folder of the restore, so that it is repeated. */
@@ -278,7 +279,7 @@ async function report({ manifest, userKeys, dataDir, settings }: Order): Promise
       `as of ${startedAt}. The service builds its lists from them when it starts.`,
   )
   if (settings.ENCRYPTION_KEY) notice('Start the service with the same ENCRYPTION_KEY')
-  for (const sha256 of lostImages) notice(`The backup has no bytes of the image ${sha256}`)
+  for (const sha256 of lostImages) notice(`The backup lacks the bytes ${sha256} of an image or document`)
   const { USER_KEY_BACKUP_RETENTION } = settings
   const takenAt = userKeys ? timeIn(basename(userKeys)) : Number.NaN
   if (Date.now() - takenAt > USER_KEY_BACKUP_RETENTION)
