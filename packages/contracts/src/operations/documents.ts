@@ -58,7 +58,8 @@ export const DescribedOperation = z
         'Method; SEND or RECEIVE (AsyncAPI); QUERY, MUTATION or SUBSCRIPTION (GraphQL); RPC (Protobuf, WSDL)',
     }),
     path: z.string().meta({
-      description: 'Path; channel (AsyncAPI); type and field (GraphQL); service and method (Protobuf, WSDL)',
+      description:
+        'Path; name of a webhook (OpenAPI); channel (AsyncAPI); type and field (GraphQL); service and method (Protobuf, WSDL)',
     }),
     operationId: z.string().nullable(),
     summary: z.string().nullable(),

@@ -82,6 +82,18 @@ test.for<[string, string | Buffer, object]>([
     },
   ],
   [
+    'OpenAPI 3.1 with webhooks',
+    samples.openApi31,
+    {
+      kind: 'openapi',
+      mediaType: 'application/vnd.oai.openapi+yaml;version=3.1',
+      title: 'A',
+      operations: ['GET /a', 'POST ordered'],
+      schemas: [],
+      findings: ['5: another operation has the operationId a'],
+    },
+  ],
+  [
     'AsyncAPI 2',
     samples.asyncApi2,
     {

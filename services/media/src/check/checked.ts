@@ -30,7 +30,7 @@ export interface CheckOptions {
 }
 
 /** Increase it when the content or the findings of a document change: they are then made again from the stored bytes. */
-export const EXTRACTION = 1
+export const EXTRACTION = 2
 export const MAX_FINDINGS = 1_000
 /** A document may have more operations and names of schemas than are kept. */
 const MAX_KEPT = 20_000

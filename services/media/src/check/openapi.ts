@@ -59,8 +59,14 @@ export function openApiContent(document: Record<string, unknown>): Content {
   })
 }
 
+/** The path items by path, and those of webhooks by name. @yields member of the document, key and item */
+function* itemsOf(document: Record<string, unknown>): Generator<[string, string, unknown]> {
+  for (const member of ['paths', 'webhooks'])
+    for (const [key, item] of membersOf(document[member])) yield [member, key, item]
+}
+
 function* operationsOf(document: Record<string, unknown>): Generator<Operation> {
-  for (const [path, item] of membersOf(document.paths)) {
+  for (const [, path, item] of itemsOf(document)) {
     const { $ref } = objectOf(item)
     const members =
       typeof $ref === 'string' ? { ...objectOf(resolve(document, $ref)), ...objectOf(item) } : objectOf(item)
@@ -91,10 +97,10 @@ export function openApiFindings(document: Record<string, unknown>, version: stri
 function sharedIds(document: Record<string, unknown>): Found[] {
   const found: Found[] = []
   const seen = new Set<unknown>()
-  for (const [path, item] of membersOf(document.paths))
+  for (const [part, path, item] of itemsOf(document))
     for (const [method, operation] of membersOf(item)) {
       const id = METHODS.has(method) ? objectOf(operation).operationId : undefined
-      const pointer = `/paths/${escaped(path)}/${method}/operationId`
+      const pointer = `/${part}/${escaped(path)}/${method}/operationId`
       const message = `another operation has the operationId ${String(id).slice(0, 200)}`
       if (id !== undefined && seen.has(id))
         found.push({ severity: 'WARNING', code: 'operation-id-shared', message, pointer })

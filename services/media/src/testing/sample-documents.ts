@@ -62,6 +62,8 @@ components:
   parameters: {id: {name: id, in: path, required: true, schema: {type: string}}}
   schemas: {A: {type: object, properties: {next: {$ref: "#/components/schemas/A"}}}}
 `,
+  openApi31:
+    'openapi: 3.1.0\ninfo: {title: A, version: "1"}\npaths: {/a: {get: {operationId: a}}}\nwebhooks:\n  ordered: {post: {operationId: a}}\n',
   openApi32:
     'openapi: 3.2.0\ninfo: {title: A, version: "1"}\npaths:\n  /a:\n    query: {responses: {default: {description: d}}}\n    additionalOperations: {COPY: {responses: {default: {description: d}}}}\n',
   asyncApi2:
