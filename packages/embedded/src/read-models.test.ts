@@ -533,6 +533,23 @@ describe('read models in a file', () => {
     await readModels.close()
   })
 
+  it('purge names from the indexes that no process has opened since it started, also of former shapes', async () => {
+    type Person = { id: string; name: string }
+    const former = defineCollection<Person>({ name: 'test.people', version: 1, fields: {}, text: ['name'] })
+    const current = defineCollection<Person>({ ...former, fields: { name: 'string' } })
+    const before = sqliteReadModels({ path })
+    await before.collection(current).put({ id: 'b', name: 'Zebedee Quux' }, 0)
+    for (const people of [former, current])
+      expect(await before.collection(people).count({ text: ['quux'] })).toBe(1)
+    await before.collection(current).remove('b', 1)
+    await before.close()
+    const readModels = sqliteReadModels({ path })
+    await readModels.purge()
+    expect((await readFile(path, 'latin1')).toLowerCase().includes('zebedee')).toBe(false)
+    for (const people of [former, current]) expect(await readModels.collection(people).count({})).toBe(0)
+    await readModels.close()
+  })
+
   it('delete an index in pieces when its collection is discarded, also after another process began to', async () => {
     const readModels = sqliteReadModelStore({ path })
     await readModels.write(Array.from({ length: 1_000 }, (_, n) => write(counter(n), 0)))

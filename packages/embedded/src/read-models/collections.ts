@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/stores'
 import { type DocumentTable, discarding, documentTable, storedName } from './document-table.ts'
-import { deletingIndexes, mergingTrigrams } from './index-tables.ts'
-import { type FileAccess, Lists, type ListsOptions } from './lists.ts'
+import { deletingIndexes, indexedCollection, mergingTrigrams } from './index-tables.ts'
+import { ListIndex } from './list-index.ts'
+import { FEW_CHANGES, type FileAccess, Lists, type ListsOptions } from './lists.ts'
 import type { ReadModelsFile } from './read-models-file.ts'
 import { sqliteCollection } from './sqlite-collection.ts'
 
@@ -19,8 +20,6 @@ export class Collections {
   readonly #options: CollectionsOptions
   readonly #tables = new Map<string, DocumentTable>()
   readonly #lists = new WeakMap<object, Lists>()
-  /** The lists of collections that are not discarded, by name and version. */
-  readonly #current = new Map<string, Lists>()
   readonly #opened = new WeakMap<object, unknown>()
 
   constructor(file: ReadModelsFile, options: CollectionsOptions) {
@@ -65,16 +64,23 @@ export class Collections {
   async discard(collection: CollectionName): Promise<void> {
     const { db, read } = this.#file
     this.#tables.delete(keyOf(collection))
-    this.#current.delete(keyOf(collection))
     await this.#inPieces(read(() => deletingIndexes(db, collection)))
     await this.#inPieces(read(() => discarding(db, collection)))
   }
 
-  /** Deletes what indexes still have of replaced and removed texts, in pieces. */
+  /** Deletes what the indexes in the file still have of replaced and removed documents, in pieces. */
   async purgeIndexes(): Promise<void> {
     const { db, read } = this.#file
-    for (const lists of this.#current.values()) await lists.applyChanges()
     await this.#inPieces(read(() => deletingIndexes(db)))
+    const next = (after?: ListIndex) =>
+      read(() => {
+        const definition = indexedCollection(db, after?.tables.number ?? 0)
+        return definition && new ListIndex(db, this.table(definition), definition)
+      })
+    for (let index = next(); index; index = next(index)) {
+      const behind = index
+      await this.#inPieces(() => behind.exists() && !behind.catchUp(FEW_CHANGES))
+    }
     await this.#inPieces(read(() => mergingTrigrams(db)))
   }
 
@@ -109,7 +115,6 @@ export class Collections {
       const access = { read, snapshot, tentatively, write }
       lists = new Lists(db, this.table(definition), definition, { ...this.#options, ...access })
       this.#lists.set(definition, lists)
-      this.#current.set(keyOf(definition), lists)
       // Indexes of former shapes. What fails here is left to the next process.
       this.#inPieces(read(() => deletingIndexes(db))).catch(() => {})
     }

@@ -38,7 +38,8 @@ export interface TrigramTables {
   added: string
 }
 
-type Indexed = Pick<
+/** What the tables of an index depend on. */
+export type Indexed = Pick<
   CollectionDefinition<Document>,
   'name' | 'version' | 'generation' | 'fields' | 'text' | 'validity'
 >
@@ -104,6 +105,16 @@ type TableNames = [string, string, string, string, string]
 
 const collectionOf = (collection: CollectionName) => `${storedName(collection)}@${collection.version}`
 
+/** The collection of the next index in the file, whose shape can be a former one. @param after number of an index */
+export function indexedCollection(db: DatabaseSync, after: number): Indexed | undefined {
+  const find = db.prepare(
+    `SELECT name, version, shape FROM indexes i JOIN collections ON collection = name || '@' || version
+     WHERE i.number > ? ORDER BY i.number LIMIT 1`,
+  )
+  const found = find.get(after) as { name: string; version: number; shape: string } | undefined
+  return found && { name: found.name, version: found.version, ...JSON.parse(found.shape) }
+}
+
 /** Takes all indexes but the latest ones from a collection. `deletingIndexes` deletes them. */
 function giveUpIndexes(db: DatabaseSync, collection: string, kept: number) {
   db.prepare(
@@ -116,7 +127,8 @@ function giveUpIndexes(db: DatabaseSync, collection: string, kept: number) {
 const PIECE = 250
 
 /**
- * Deletes the indexes of a discarded collection, those of former shapes, and those of collections that no longer exist. Trigrams are deleted at once, because FTS5 protects its tables: in 30 ms for 100,000 texts.
+ * Deletes the indexes of a discarded collection, those of shapes before the previous one, and those of collections that no
+ * longer exist. Trigrams are deleted at once, because FTS5 protects its tables: in 30 ms for 100,000 texts.
  * @returns a function that deletes a piece; it returns whether there is more
  */
 export function deletingIndexes(db: DatabaseSync, discarded?: CollectionName): () => boolean {

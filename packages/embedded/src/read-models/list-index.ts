@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type CollectionDefinition, type Document, foldCase, type Scalar } from '@gantry/stores'
+import { foldCase, type Scalar } from '@gantry/stores'
 import { storedItem, storedItems } from './conditions.ts'
 import type { DocumentTable, Row } from './document-table.ts'
-import { type Column, type IndexTables, indexTables } from './index-tables.ts'
+import { type Column, type Indexed, type IndexTables, indexTables } from './index-tables.ts'
 import { Statements, type StoredValue, searchedText, storedScalar, storedText } from './statements.ts'
 
 /**
@@ -49,7 +49,7 @@ export class ListIndex {
   readonly #textFields: readonly string[]
 
   /** Opens the index, or creates an empty one. Must not be called within a transaction. */
-  constructor(db: DatabaseSync, documents: DocumentTable, definition: CollectionDefinition<Document>) {
+  constructor(db: DatabaseSync, documents: DocumentTable, definition: Indexed) {
     this.tables = indexTables(db, definition)
     this.statements = new Statements(db)
     this.#documents = documents
@@ -84,7 +84,7 @@ export class ListIndex {
     return behind < 0 ? Number.POSITIVE_INFINITY : behind
   }
 
-  /** False once another process has discarded the collection. */
+  /** False once the collection was discarded. */
   exists(): boolean {
     return this.statements.row('SELECT 1 FROM indexes WHERE number = ?', [this.tables.number]) !== undefined
   }

@@ -31,8 +31,8 @@ export interface ListsOptions extends FileAccess {
   log(message: string): void
 }
 
-/** Changes applied between two checks of the elapsed time. */
-const FEW_CHANGES = 100
+/** Changes applied at once, in some milliseconds. */
+export const FEW_CHANGES = 100
 /** Maximum time of one transaction while an index is built, in milliseconds. */
 const TURN_MS = 10
 const REPORT_MS = 5_000
@@ -97,11 +97,6 @@ export class Lists {
     if (!this.#wasAsked && this.#index.behind() < CHANGES_AT_ONCE) return
     this.#wasAsked = false
     if (!this.#index.applyAll()) this.#buildAfterwards()
-  }
-
-  /** Updates the index at once. Until then it has the texts of documents that were replaced or removed. */
-  async applyChanges(): Promise<void> {
-    while (this.#options.read(() => this.#index.exists() && this.#index.behind() > 0)) await this.#build()
   }
 
   /** Asks until there is an answer, with a turn of the event loop in between. */
