@@ -130,12 +130,15 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
 
   route(updateWebhook, async ({ params, body: input, metadata, principal: by, ifMatch }) => {
     const id = params.webhook_id
-    const standing = await standingOfOwner(options, id, input, by)
+    const owner = (await webhooks.documents.get(id))?.doc.owner
+    const standing = await standingOfOwner(owners, owner, input, by)
     const pending = await unreadPendingOf(options, id, by, standing)
     const command = { type: 'UpdateWebhook' as const, metadata, ifMatch, by, input, pending, standing }
-    const executed = input.owner
-      ? await webhooks.counted(input.owner, owned => webhooks.execute(id, { ...command, owned }))
-      : await webhooks.execute(id, command)
+    const next = input.owner ?? owner
+    const executed =
+      next && next !== owner
+        ? await webhooks.counted(next, owned => webhooks.execute(id, { ...command, owned }))
+        : await webhooks.execute(id, command)
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     await checkOwner(executed.state)
     return { status: 200, ...(await current(executed, by)) }
@@ -172,12 +175,11 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
  * be active.
  */
 async function standingOfOwner(
-  { webhooks, owners }: WebhookRoutes,
-  id: string,
+  owners: Owners,
+  current: string | null | undefined,
   { owner, events, eventTypes }: WebhookUpdate,
   by: Principal,
 ): Promise<Standing | undefined> {
-  const current = (await webhooks.documents.get(id))?.doc.owner
   const next = owner ?? current
   if (!next) return undefined
   if (next === by.userId) return { user: next, status: 'ACTIVE', role: by.role }
