@@ -130,6 +130,10 @@ export class Dispatcher implements Dispatch, Starter {
     return target !== undefined && mayCall(target, queue)
   }
 
+  async refresh(webhook: string): Promise<void> {
+    await this.#target(webhook)
+  }
+
   startDue(entry: Entry): Promise<Started> | undefined {
     const slot = this.#running ? this.#options.limiter.acquire(entry.queue) : 'room'
     if (typeof slot === 'string') return undefined

@@ -28,6 +28,7 @@ const open = async () => {
       startUnblocked: async () => {},
       isBusy: () => false,
       isOpen: async () => true,
+      refresh: async () => {},
     },
   )
   return { bus, scheduler, started }

@@ -25,6 +25,8 @@ export interface Starter {
   isBusy(id: string): boolean
   /** Whether attempts may be made in a queue that has pending deliveries in the store. */
   isOpen(queue: Queue): Promise<boolean>
+  /** Reads a webhook again. With another URL than before, its circuit breaker is closed. */
+  refresh(webhook: string): Promise<void>
 }
 
 export interface SchedulerOptions {
@@ -126,10 +128,11 @@ export class Scheduler {
     this.wake()
   }
 
-  /** Looks for the deliveries of a webhook again, once it is read: with another URL, its circuit breaker is closed. */
+  /** Reads a webhook again, then looks for its deliveries. */
   async #reopen(webhook: string) {
     if (!this.#scheduling) return
-    await this.#starter.isOpen({ webhook, kind: 'first' }).catch(() => false)
+    // What cannot be read now is read by the next attempt.
+    await this.#starter.refresh(webhook).catch(() => {})
     if (!this.#scheduling) return
     for (const kind of ['first', 'retry', 'manual'] as const) this.#index.reopen({ webhook, kind })
     this.wake()
