@@ -13,7 +13,7 @@ const PROGRAM = join(import.meta.dirname, '../../console/src/main.ts')
  * Builds the web console in a process of its own, unless it is built already. It prints what it has done. The service does
  * not depend on the result.
  */
-export function startConsoleBuild(): void {
+function startConsoleBuild(): void {
   const build = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'inherit', 'inherit'] })
   const stop = () => build.kill()
   process.once('exit', stop)
