@@ -132,10 +132,12 @@ export type StoreSettings = z.infer<typeof storeSettings>
 
 /** The URLs of the services, for the processes that send them requests. */
 export const urlsOfServices = z.object({
-  CATALOG_URL: origins.describe('URLs of catalog: see [how replicas are found](#how-replicas-are-found).'),
-  IDENTITY_URL: origins.describe('URLs of identity.'),
-  MEDIA_URL: origins.describe('URLs of media.'),
-  NOTIFIER_URL: origins.describe('URLs of notifier.'),
+  CATALOG_URL: origins.describe(
+    'URLs of catalog, for gateway, media and notifier: see [how replicas are found](#how-replicas-are-found).',
+  ),
+  IDENTITY_URL: origins.describe('URLs of identity, for gateway, catalog and notifier.'),
+  MEDIA_URL: origins.describe('URLs of media, for gateway and catalog.'),
+  NOTIFIER_URL: origins.describe('URLs of notifier, for the gateway.'),
 })
 
 const internalPort = z.object({
