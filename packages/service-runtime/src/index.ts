@@ -8,6 +8,7 @@ export {
   readBody,
   retainBody,
 } from './http/body-memory.ts'
+export { networkOf } from './http/client-network.ts'
 export {
   type HistoryDocument,
   hasHistory,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { networkOf } from './client-network.ts'
 import { ANONYMOUS, callerOf } from './request-context.ts'
 
 /** Share of the limit that one caller may have, so that a single caller cannot block the others. */
@@ -56,5 +57,5 @@ export function userOf(request: FastifyRequest): string | undefined {
   return caller && caller !== ANONYMOUS ? caller.userId : undefined
 }
 
-/** The account that a request counts for: the user; for anonymous callers the address. */
-export const accountOf = (request: FastifyRequest): string => userOf(request) ?? request.ip
+/** The account that a request counts for: the user; for anonymous callers the network. */
+export const accountOf = (request: FastifyRequest): string => userOf(request) ?? networkOf(request.ip)

@@ -1,18 +1,22 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { limitConnections } from './connections.ts'
 import { type ClientOptions, httpServer } from './server.ts'
 
-let app: FastifyInstance
+let app: FastifyInstance | undefined
 let sockets: Socket[] = []
 let port: number
 afterEach(async () => {
   for (const socket of sockets) socket.destroy()
   sockets = []
-  await app.close()
+  await app?.close()
+  app = undefined
 })
 
 async function listen(clients: ClientOptions = {}) {
@@ -109,6 +113,20 @@ describe('connections beyond the limit', () => {
     await soon(() => expect(other.received).toContain('"live"'))
     first.socket.destroy()
     await vi.waitFor(answers)
+  })
+
+  test('are counted by the /64 network of an IPv6 address', () => {
+    const server = new EventEmitter()
+    const limits = { total: 0, perAddress: 1, proxies: [] }
+    limitConnections(server as Server, limits, pino({ level: 'silent' }))
+    const isOpen = (remoteAddress: string) => {
+      const socket = Object.assign(new Duplex(), { remoteAddress })
+      server.emit('connection', socket)
+      return !socket.destroyed
+    }
+    const addresses = ['2001:db8::1', '2001:db8:0:0:1::2', '2001:db8:0:1::1', '::ffff:192.0.2.1', '192.0.2.1']
+    expect(addresses.map(isOpen)).toEqual([true, false, true, true, false])
+    expect(['fe80::1%eth0', 'fe80::2%eth0', '192.0.2.2'].map(isOpen)).toEqual([true, false, true])
   })
 
   test('are accepted from a proxy, to which the limit per address does not apply', async () => {

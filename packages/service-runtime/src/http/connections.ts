@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import { PROBLEMS, type Problem, type ProblemCode } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
+import { networkOf } from './client-network.ts'
 
 /** Timeouts of client connections, in milliseconds. A late request is answered with 408, and the connection is closed. */
 export interface ConnectionTimeouts {
@@ -27,6 +28,7 @@ export const CONNECTION_TIMEOUTS: ConnectionTimeouts = {
 /** Maximum numbers of simultaneous connections; 0 for no limit. */
 export interface ConnectionLimits {
   total: number
+  /** Of one IPv4 address, or of one /64 network of IPv6. */
   perAddress: number
   /** Addresses and networks of proxies, to which `perAddress` does not apply because they serve many clients. */
   proxies: readonly string[]
@@ -61,17 +63,18 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
   server.prependListener('connection', (socket: Socket) => {
     const { remoteAddress: address } = socket
     if (address === undefined || exempt(address)) return
-    const count = (open.get(address) ?? 0) + 1
+    const network = networkOf(address)
+    const count = (open.get(network) ?? 0) + 1
     if (count > perAddress) {
       refuse(address)
       socket.destroy()
       return
     }
-    open.set(address, count)
+    open.set(network, count)
     socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1
-      if (left > 0) open.set(address, left)
-      else open.delete(address)
+      const left = (open.get(network) ?? 1) - 1
+      if (left > 0) open.set(network, left)
+      else open.delete(network)
     })
   })
 }

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { isIPv6, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Refusal } from '@gantry/contracts'
 import { atMostEvery } from '@gantry/pacing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { Accounts, accountOf, RETRY_AFTER, userOf } from './accounts.ts'
+import { bytesOf } from './client-network.ts'
 
 /** Share of the limit that all anonymous callers may have together. */
 const ANONYMOUS_SHARE = 1 / 2
@@ -257,17 +258,6 @@ function nameOf({ localPort = 0, remotePort = 0, remoteAddress = '' }: Socket): 
   const hex = (port: number) => port.toString(16).padStart(4, '0').toUpperCase()
   const address = Buffer.from(bytesOf(remoteAddress)).swap32().toString('hex').toUpperCase()
   return `${hex(localPort)} ${address}:${hex(remotePort)}`
-}
-
-function bytesOf(address: string): number[] {
-  const ipv4 = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address)
-  if (ipv4 || !isIPv6(address)) return ipv4?.slice(1).map(Number) ?? []
-  const [head = [], tail = []] = address
-    .replace(/%.*/, '')
-    .split('::')
-    .map(part => part.split(':').filter(Boolean))
-  const groups = [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail]
-  return groups.map(group => Number.parseInt(group, 16)).flatMap(group => [group >> 8, group & 255])
 }
 
 /** Headers that describe the response that a refusal replaces. */

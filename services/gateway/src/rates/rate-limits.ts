@@ -1,6 +1,6 @@
-import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
+import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import { Refusal } from '@gantry/contracts'
-import { callerOf } from '@gantry/service-runtime'
+import { callerOf, networkOf } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const WINDOW_MS = 60_000
@@ -55,10 +55,10 @@ export async function rateLimits(app: FastifyInstance, options: RateLimitOptions
   return {
     ...(perMinute > 0 && {
       principal: limit(perMinute, request => `principal ${callerOf(request)?.userId}`),
-      address: limit(perMinute, request => `address ${normalizeIP(request.ip)}`),
+      address: limit(perMinute, request => `address ${networkOf(request.ip)}`),
     }),
     ...(loginsPerMinute > 0 && {
-      login: limit(loginsPerMinute, request => `login ${normalizeIP(request.ip)}`),
+      login: limit(loginsPerMinute, request => `login ${networkOf(request.ip)}`),
     }),
   }
 }

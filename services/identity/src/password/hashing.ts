@@ -1,6 +1,6 @@
 import type { Argon2Algorithm, Argon2Parameters } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
-import { Slots } from '@gantry/service-runtime'
+import { networkOf, Slots } from '@gantry/service-runtime'
 import { Piscina } from 'piscina'
 
 export interface Hashing {
@@ -35,7 +35,7 @@ const SHARES_MS = 60_000
  */
 export function hashingThreads(concurrent: number): Derive {
   let pool: Piscina<Hashing, Uint8Array> | undefined
-  /** Hashes that were started, by address and by name, since `sharesFrom`. */
+  /** Hashes that were started, by network and by name, since `sharesFrom`. */
   const started = new Map<string, number>()
   let sharesFrom = performance.now()
 
@@ -50,25 +50,25 @@ export function hashingThreads(concurrent: number): Derive {
       execArgv: [],
     })
 
-  const keysOf = ({ address, name }: HashRequest) => [`address ${address}`, `name ${name}`]
-  const startedFor = (request: HashRequest) => keysOf(request).map(key => started.get(key) ?? 0)
+  const startedFor = (keys: readonly string[]) => keys.map(key => started.get(key) ?? 0)
 
-  const slots = new Slots<HashRequest>(concurrent, (a, b) => {
-    const [[address = 0, name = 0], [otherAddress = 0, otherName = 0]] = [startedFor(a), startedFor(b)]
-    return address - otherAddress || name - otherName
+  const slots = new Slots<readonly string[]>(concurrent, (a, b) => {
+    const [[network = 0, name = 0], [otherNetwork = 0, otherName = 0]] = [startedFor(a), startedFor(b)]
+    return network - otherNetwork || name - otherName
   })
 
-  return async (hashing, request) => {
-    const slot = await slots.take(request, { waitMs: request.waitMs })
+  return async (hashing, { address, name, waitMs }) => {
+    const keys = [`network ${networkOf(address)}`, `name ${name}`]
+    const slot = await slots.take(keys, { waitMs })
     if (!slot) {
-      const seconds = String(Math.ceil(request.waitMs / 1_000))
+      const seconds = String(Math.ceil(waitMs / 1_000))
       throw new Refusal('too-many-requests', { headers: { 'retry-after': seconds } })
     }
     if (performance.now() - sharesFrom >= SHARES_MS) {
       started.clear()
       sharesFrom = performance.now()
     }
-    for (const key of keysOf(request)) started.set(key, (started.get(key) ?? 0) + 1)
+    for (const key of keys) started.set(key, (started.get(key) ?? 0) + 1)
     try {
       pool ??= threads()
       return await pool.run(hashing)
