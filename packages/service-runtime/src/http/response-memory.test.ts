@@ -20,16 +20,22 @@ const BODY = Buffer.alloc(1_000 * KIBIBYTE, 'x')
 let app: FastifyInstance
 let memory: ResponseMemory
 let handled: number
-beforeEach(async () => {
+beforeEach(() => listen(LIMIT))
+afterEach(async () => {
+  app.server.closeAllConnections()
+  await app.close()
+})
+
+async function listen(limit: number) {
   handled = 0
-  memory = new ResponseMemory(LIMIT, true)
+  memory = new ResponseMemory(limit, true)
   app = httpServer({
     basePath: '',
     log: pino({ level: 'silent' }),
     metrics: new Registry(),
     now: () => new Date('2026-11-21T10:00:00.000Z'),
     notReadyReason: () => undefined,
-    memory: { bodies: new BodyMemory(LIMIT), responses: memory },
+    memory: { bodies: new BodyMemory(limit), responses: memory },
   })
   app.addHook('onRequest', async request => {
     const { 'x-user': user } = request.headers
@@ -43,6 +49,7 @@ beforeEach(async () => {
       return reply.header('etag', '"1"').header('cache-control', 'public').send(BODY)
     },
   })
+  app.get('/small', async (_request, reply) => reply.send(BODY.subarray(0, 300 * KIBIBYTE)))
   app.get('/stream', async (_request, reply) => {
     return reply.header('content-length', 16_000 * KIBIBYTE).send(Readable.from(Array(16).fill(BODY)))
   })
@@ -52,11 +59,7 @@ beforeEach(async () => {
     return reply.send(endless)
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
-})
-afterEach(async () => {
-  app.server.closeAllConnections()
-  await app.close()
-})
+}
 
 interface Client {
   user?: string
@@ -131,10 +134,10 @@ describe('responses that a client does not read', () => {
   })
 
   test('are not passed to another caller of the connection beyond the share of that caller', async () => {
-    await unread({ address: '127.0.0.2' })
+    await unread({ address: '127.0.0.2', path: '/small' })
     const { socket } = await unread({ user: 'ada', address: '127.0.0.2' })
     for (const path of ['/none', '/body']) socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
-    await soon(() => expect(handled).toBe(3))
+    await soon(() => expect(handled).toBe(2))
     expect(await statusOf({ user: 'ada' })).toBe('429')
     expect(await statusOf({ user: 'bob' })).toBe('200')
   })
@@ -146,6 +149,14 @@ describe('responses that a client does not read', () => {
     expect(refused.answer).toMatch(/^HTTP\/1\.1 503 /)
     expect(await statusOf({ user: 'ada' })).toBe('200')
     expect(await statusOf({ path: '/health/live' })).toBe('200')
+  })
+
+  test('of two addresses without credentials leave room for those of a third one', async () => {
+    await app.close()
+    await listen(4 * LIMIT)
+    for (const address of ['127.0.0.1', '127.0.0.2'])
+      for (let status = '200'; status === '200'; ) status = await statusOf({ address })
+    expect(await statusOf({ address: '127.0.0.3' })).toBe('200')
   })
 
   test('count with 1 MiB at first when they are streamed, also those that begin at once', async () => {

@@ -11,6 +11,8 @@ import { bytesOf } from './client-network.ts'
 
 /** Share of the limit that all anonymous callers may have together. */
 const ANONYMOUS_SHARE = 1 / 2
+/** What one of them may have, as a share of what is left for them: with many addresses, some stays for the next one. */
+const SHARE_OF_LEFT = 1 / 4
 /** Minimum time between two measurements in milliseconds, because each reads all connections of the machine. */
 const PAUSE_MS = 100
 const CHECK_MS = 5_000
@@ -85,7 +87,12 @@ export class ResponseMemory {
 
   /** False while no caller can be at a limit. */
   get mayRefuse(): boolean {
-    return this.#accounts.mayExceed || (this.#refused.size > 0 && this.bytes > 0)
+    if (this.#accounts.mayExceed || (this.#refused.size > 0 && this.bytes > 0)) return true
+    return this.#anonymous > this.#leftForAnonymous * SHARE_OF_LEFT
+  }
+
+  get #leftForAnonymous(): number {
+    return this.#accounts.limit * ANONYMOUS_SHARE - this.#anonymous
   }
 
   /**
@@ -100,7 +107,7 @@ export class ResponseMemory {
     const account = accountOf(request)
     if (account !== connection.account) {
       // Otherwise a caller could pass on what it does not read, again and again.
-      const stays = connection.counted > 0 && this.#accounts.exceedsShare(account, connection.counted)
+      const stays = connection.counted > 0 && this.#exceedsShare(request, connection.counted)
       if (stays && isRefusable(request, response, bytes))
         return this.#measure().then(() =>
           connection.counted > 0 ? tooManyRequests() : this.begin(request, response, bytes),
@@ -133,10 +140,16 @@ export class ResponseMemory {
     const account = accountOf(request)
     const expected = own > 0 || !isRead(request) ? 0 : (this.#refused.get(account) ?? 0)
     // A response that is larger than a limit is sent to a caller that has received all others.
-    if (this.#accounts.of(account) > own && this.#accounts.exceedsShare(account, expected)) return 'account'
+    if (this.#accounts.of(account) > own && this.#exceedsShare(request, expected)) return 'account'
     if (this.bytes > own && this.#accounts.exceedsLimit(expected)) return 'process'
     if (this.#anonymous <= own || userOf(request) !== undefined) return undefined
-    return this.#anonymous + expected > this.#accounts.limit * ANONYMOUS_SHARE ? 'process' : undefined
+    return expected > this.#leftForAnonymous ? 'process' : undefined
+  }
+
+  #exceedsShare(request: FastifyRequest, bytes: number): boolean {
+    const account = accountOf(request)
+    if (userOf(request) !== undefined) return this.#accounts.exceedsShare(account, bytes)
+    return this.#accounts.of(account) + bytes > this.#leftForAnonymous * SHARE_OF_LEFT
   }
 
   /**
