@@ -3,8 +3,8 @@ import { type Fact, type RecordedEvent, streamCategory } from '@gantry/event-sou
 import { defineCollection } from '@gantry/stores'
 import { type LogPoint, nextHash, sha256 } from './chain.ts'
 
-/** Categories of streams that are removed: handled messages, and bodies that no delivery needs any more. */
-const REMOVED: ReadonlySet<string> = new Set(['heldmessages', 'payload'])
+/** Categories of streams that are removed: handled messages, the input of jobs that have ended, and bodies of deliveries. */
+const REMOVED: ReadonlySet<string> = new Set(['heldmessages', 'jobinput', 'payload'])
 
 /**
  * Whether the chain covers an event: every event of the services that can be read, except those that are removed. Of

@@ -50,6 +50,7 @@ export {
   getApiFacets,
   Job,
   listApis,
+  MAX_TAGS,
   restoreApi,
   undeployApi,
   updateApi,
@@ -107,6 +108,18 @@ export {
   updateUser,
 } from './operations/identity.ts'
 export { deleteImage, downloadImage, ImageRecord, uploadImage } from './operations/images.ts'
+export {
+  BulkChange,
+  cancelJob,
+  changeApis,
+  getJob,
+  JobRecord,
+  JobResult,
+  listJobResults,
+  listJobs,
+  MAX_JOB_ITEMS,
+  MAX_JOBS_PER_USER,
+} from './operations/jobs.ts'
 export {
   bodyLimitOf,
   type Method,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UserStatus } from './operations/identity.ts'
 import { Timestamp } from './operations/primitives.ts'
-import { Principal, Role } from './operations/scopes.ts'
+import { Principal, Role, Scope } from './operations/scopes.ts'
 import { ServiceState } from './operations/system.ts'
 
 /**
@@ -120,6 +120,15 @@ export const requests = {
   userStanding: to('identity', 'user-standing', {
     asked: z.object({ user: z.uuid() }),
     answer: UserStanding,
+    timeoutMs: 2_000,
+  }),
+  /**
+   * The scopes that a user has now, with an access token if one is named. Refused as unauthenticated when the user does not
+   * exist or is inactive, or the token is revoked.
+   */
+  scopesNow: to('identity', 'scopes-now', {
+    asked: z.object({ user: z.uuid(), token: z.string().nullable() }),
+    answer: z.object({ scopes: z.array(Scope) }),
     timeoutMs: 2_000,
   }),
   /** Names by user id. Users who never existed, and those whose personal data are erased, are left out. */

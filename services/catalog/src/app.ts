@@ -37,6 +37,8 @@ import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { facetRoutes } from './api/facets.routes.ts'
 import { historyRoutes } from './api/history.routes.ts'
 import { findVersion, versionRoutes } from './api/version.routes.ts'
+import { jobResults, jobs } from './job/job.projection.ts'
+import { jobsOf } from './job/jobs.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import type { CatalogSettings } from './settings.ts'
@@ -56,7 +58,7 @@ export function catalogService(
     ...dependencies,
     ...process,
     name: 'catalog.projector',
-    collections: [apis, versions],
+    collections: [apis, versions, jobs, jobResults],
   })
   const periods = temporal(dependencies, {
     name: 'catalog.periods',
@@ -73,12 +75,8 @@ export function catalogService(
   })
   const names = userNames(dependencies)
   const react = reactionsOf({ ...dependencies, api })
-  const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
-    for (const message of facts
-      .filter(({ type }) => type === 'ApiDeleted' || type === 'VersionDeleted')
-      .flatMap(publicEvents))
-      await sendDirectly(process.peers, 'media', message)
-  }
+  const announceDeletion = deletionAnnouncer(dependencies)
+  const background = jobsOf(dependencies, { projector, api, announceDeletion })
 
   return serviceFrom(dependencies, {
     name: 'catalog',
@@ -95,6 +93,7 @@ export function catalogService(
         namesOf: names.namesOf,
       })
       versionRoutes(route, { api, ...views(), limit: settings.MAX_VERSIONS_PER_API, announceDeletion })
+      background.routes(route)
     },
     publication: {
       streamPrefixes: ['api-'],
@@ -110,6 +109,7 @@ export function catalogService(
       () =>
         startDeploymentTimeouts({ ...dependencies, ...process, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT }),
       names.listen,
+      background.start,
     ],
     responders: [
       responder(requests.react('catalog'), async message => {
@@ -123,6 +123,16 @@ export function catalogService(
     ],
   })
 }
+
+/** Sends the deletion of an API or a version to media without delay. */
+const deletionAnnouncer =
+  ({ process }: Instrumented) =>
+  async ({ facts }: Executed<ApiState, ApiEvent>) => {
+    for (const message of facts
+      .filter(({ type }) => type === 'ApiDeleted' || type === 'VersionDeleted')
+      .flatMap(publicEvents))
+      await sendDirectly(process.peers, 'media', message)
+  }
 
 /** APIs with unique names. @param snapshotEvery minimum number of events between two snapshots of a stream */
 function apiAggregate(

@@ -106,7 +106,7 @@ export function identityService(
   const answering = { authenticate: withAddress(authenticate, ciphers), accesses, retire: retiring(asStored) }
   const exported = { ...shown, pseudonyms: ciphers.pseudonyms, accesses, audit }
   const exports = auditExports(inClearText, settings, exported)
-
+  const aggregates = { user, token }
   const service = serviceFrom(asStored, {
     name: 'identity',
     projectors: [projector, audit.projector],
@@ -127,7 +127,7 @@ export function identityService(
     },
     publication,
     workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
-    responders: respondersOf({ ...answering, user, ...shown, rotations, eventStore, reseal }),
+    responders: respondersOf({ ...answering, aggregates, ...shown, rotations, eventStore, reseal }),
     drain: uses.recorded,
   })
   return {

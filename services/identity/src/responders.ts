@@ -2,14 +2,15 @@ import { type Reseal, type Resealed, type Rotation, requests } from '@gantry/con
 import { type EventStore, logIdentity } from '@gantry/event-sourcing'
 import { type NamesOf, type Responder, responder } from '@gantry/service-runtime'
 import type { Accesses } from './audit/access/accesses.ts'
-import type { withAddress } from './authentication/authenticate.ts'
+import { activeUser, effectiveScopes, liveToken, type withAddress } from './authentication/authenticate.ts'
 import type { KeyRotation } from './signingkey/rotation.ts'
+import type { TokenAggregate } from './token/token.ts'
 import type { UserAggregate } from './user/user.decide.ts'
 
 export interface ResponderOptions {
   authenticate: ReturnType<typeof withAddress>
   accesses: Pick<Accesses, 'recordRefusal'>
-  user: UserAggregate
+  aggregates: { user: UserAggregate; token: TokenAggregate }
   namesOf: NamesOf
   /** By the ring of a request. */
   rotations: Readonly<Record<Rotation['ring'], KeyRotation>>
@@ -21,7 +22,8 @@ export interface ResponderOptions {
 
 /** Answers to the requests of other services and of operators. */
 export const respondersOf = (options: ResponderOptions): Responder[] => {
-  const { authenticate, accesses, user, namesOf, rotations, eventStore, reseal, retire } = options
+  const { authenticate, accesses, aggregates, namesOf, rotations, eventStore, reseal, retire } = options
+  const { user, token } = aggregates
   return [
     responder(requests.authenticate, authenticate),
     responder(requests.operationRefused, async refused => {
@@ -33,6 +35,11 @@ export const respondersOf = (options: ResponderOptions): Responder[] => {
       if (state.status !== 'Live') return { user: null, revision }
       const { role, status } = state.record
       return { user: { role, status }, revision }
+    }),
+    responder(requests.scopesNow, async ({ user: id, token: tokenId }) => {
+      const granted = tokenId === null ? undefined : (await liveToken(token, tokenId)).record.scopes
+      const { record } = await activeUser(user, id)
+      return { scopes: effectiveScopes(record.role, granted) }
     }),
     responder(requests.userNames, async ({ users }) => Object.fromEntries(await namesOf(users))),
     responder(requests.reseal('identity'), reseal),

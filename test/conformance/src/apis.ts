@@ -1,7 +1,7 @@
 import type { Answer } from './answer.ts'
 import type { Client, Query } from './client.ts'
 import { admin, cleanUp, eventually, unique, uuid } from './gantry.ts'
-import type { Api, Job, Page, Version } from './records.ts'
+import type { Api, DeploymentJob, Page, Version } from './records.ts'
 
 export const apiFields = (fields: Partial<Api> = {}) => ({
   name: unique('api'),
@@ -26,7 +26,7 @@ export const createVersion = async (api: Api, fields: Partial<Version> = {}) =>
 
 /** Deploys and waits until the agent has reported success. */
 export const deploy = async (api: Api, environment: string = uuid()) => {
-  const job = (await admin.put(`/environments/${environment}/apis/${api.id}`)).as<Job>(202)
+  const job = (await admin.put(`/environments/${environment}/apis/${api.id}`)).as<DeploymentJob>(202)
   await eventually(async () => {
     const { deployedOn = [] } = await readApi(api.id, { includeDeployedOn: true })
     if (!deployedOn.some(on => on.environment === environment))
@@ -50,7 +50,7 @@ export const cancelled = async (api: Api, cancel: (path: string) => Promise<Answ
     const earlier = Array.from({ length: EARLIER_JOBS }, () => start(other, uuid()))
     // A new environment each time, so that no earlier job conflicts.
     const environment = uuid()
-    const job = (await start(api, environment)).as<Job>(202)
+    const job = (await start(api, environment)).as<DeploymentJob>(202)
     const answer = await cancel(`/environments/${environment}/apis/${api.id}/cancel`)
     for (const started of await Promise.all(earlier)) started.is(202)
     if (answer.status !== 409 || tries === 100) return { job, environment, answer }

@@ -3,8 +3,10 @@ import type {
   ApiRecord,
   AuditRecord as AuditRecordOf,
   DeliveryRecord,
+  Job as DeploymentJobRecord,
   ImageRecord,
-  Job as JobRecord,
+  JobRecord,
+  JobResult as JobResultRecord,
   RecoveryRecord,
   UserRecord,
   VersionRecord,
@@ -21,7 +23,9 @@ type Loose<T> = T extends string
       : T
 
 export type Api = Loose<ApiRecord>
+export type DeploymentJob = Loose<DeploymentJobRecord>
 export type Job = Loose<JobRecord>
+export type JobResult = Loose<JobResultRecord>
 export type Image = Loose<ImageRecord>
 export type Version = Loose<VersionRecord>
 export type User = Loose<UserRecord>

@@ -8,7 +8,7 @@ import { retrying } from '../src/deliveries.ts'
 import { admin, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import { platformEvent } from '../src/platform-events.ts'
-import type { AuditRecord, Page, Recovery, User } from '../src/records.ts'
+import type { AuditRecord, Job, Page, Recovery, User } from '../src/records.ts'
 import { createToken, createUser, loggedIn, logIn, withToken } from '../src/users.ts'
 import { changeWebhook, subscribe } from '../src/webhooks.ts'
 
@@ -95,6 +95,12 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
     ;(await admin.put(path, undefined, { body: '# Read me' })).is(201)
     return [path]
   },
+  changeApis: async () => ['/apis/bulk', { ids: [(await createApi()).id], change: { status: 'INACTIVE' } }],
+  cancelJob: async by => {
+    const ids = Array.from({ length: 2_000 }, uuid)
+    const { id } = (await by.post('/apis/bulk', { ids, change: { status: 'INACTIVE' } })).as<Job>(202)
+    return [`/jobs/${id}/cancel`]
+  },
   unlockUser: async () => [`/users/${await lockedUser()}/unlock`],
   createWebhook: async () => ['/webhooks', hook()],
   updateWebhook: async () => [await hookPath(), { ...hook(), events: ['API_DELETED'] }],
@@ -123,7 +129,7 @@ const change = async (operation: Operation, by: Client, send: (request: Prepared
   const prepare = NEEDS[id] ?? (async () => [await pathOf(path, by), bodyOf(operation)] as Prepared)
   for (let tries = 1; ; tries += 1) {
     const answer = await send(await prepare(by))
-    // A recovery or rebuild may end before it is cancelled.
+    // A job, recovery or rebuild may end before it is cancelled.
     if (answer.status !== 409 || !id.startsWith('cancel') || tries === 20) return answer
   }
 }
@@ -154,8 +160,8 @@ test.concurrent.for(changing)('the audit log records $id with its user', async o
   const answer = await change(operation, client, send)
   answer.is(200, 201, 202, 204)
   const made = answer.headers.get('location')
-  // A recovery is removed with its webhook.
-  if (made && id !== 'recoverWebhook') cleanUp(made)
+  // A recovery is removed with its webhook, and a job stays.
+  if (made && id !== 'recoverWebhook' && id !== 'changeApis') cleanUp(made)
 
   const record = await recordOf(requestId, { user: actor.id })
   expect(record.user).toEqual({ id: actor.id, username: actor.username })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { apiFields, cancelled, createApi, deploy, listApis, readApi } from '../src/apis.ts'
 import { admin, eventually, uuid } from '../src/gantry.ts'
-import type { Api, Job } from '../src/records.ts'
+import type { Api, DeploymentJob } from '../src/records.ts'
 
 const path = (environment: string, { id }: Api) => `/environments/${environment}/apis/${id}`
 const environmentsOf = async ({ id }: Api) =>
@@ -9,7 +9,7 @@ const environmentsOf = async ({ id }: Api) =>
 const statusOf = async ({ id }: Api) => (await readApi(id)).deploymentStatus
 
 const undeploy = async (api: Api, environment: string) => {
-  const job = (await admin.delete(path(environment, api))).as<Job>(202)
+  const job = (await admin.delete(path(environment, api))).as<DeploymentJob>(202)
   await eventually(async () => expect(await environmentsOf(api)).not.toContain(environment))
   return job
 }
@@ -19,7 +19,7 @@ describe('deploying', () => {
     const api = await createApi()
     expect(api.deploymentStatus).toBe('CREATED')
     const environment = uuid()
-    const job = (await admin.put(path(environment, api))).as<Job>(202)
+    const job = (await admin.put(path(environment, api))).as<DeploymentJob>(202)
     expect(job).toMatchObject({ type: 'DEPLOY', api: api.id, environment })
     const running = await readApi(api.id, { includeRunningJobs: true })
     const { api: _, ...shown } = job
@@ -88,7 +88,7 @@ describe('cancelling a deployment', () => {
   test('returns the failed job, is visible immediately, and frees the environment for another job', async () => {
     const api = await createApi()
     const { job, environment, answer } = await cancelled(api, url => admin.post(url))
-    expect(answer.as<Job>(200)).toEqual({ ...job, status: 'FAILED' })
+    expect(answer.as<DeploymentJob>(200)).toEqual({ ...job, status: 'FAILED' })
     const { runningJobs = [] } = await readApi(api.id, { includeRunningJobs: true })
     expect(runningJobs.map(({ id }) => id)).not.toContain(job.id)
     ;(await admin.post(`${path(environment, api)}/cancel`)).refused(409, 'deployment-not-running')

@@ -6,6 +6,7 @@ import * as documents from '../operations/documents.ts'
 import * as history from '../operations/history.ts'
 import * as identity from '../operations/identity.ts'
 import * as images from '../operations/images.ts'
+import * as jobs from '../operations/jobs.ts'
 import type { Operation } from '../operations/operation.ts'
 import * as readModels from '../operations/read-models.ts'
 import * as signingKeys from '../operations/signing-keys.ts'
@@ -19,6 +20,7 @@ export const OPERATIONS: readonly Operation[] = [
   images,
   versions,
   documents,
+  jobs,
   identity,
   audit,
   webhooks,
@@ -41,6 +43,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Images: 'One image per API',
   Versions: 'Versions of APIs',
   Documents: 'Documents that describe versions, and the operations in them',
+  Jobs: 'Changes of many APIs in the background, with a result for each',
   Login: 'Login with username and password',
   'Access tokens': 'Personal access tokens, for automation',
   Users: 'Users and their roles',

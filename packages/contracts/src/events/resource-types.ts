@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ApiSnapshot } from '../operations/apis.ts'
 import { AccessTokenRecord } from '../operations/identity.ts'
+import { BulkChange, JobRecord } from '../operations/jobs.ts'
 import { Timestamp } from '../operations/primitives.ts'
 import { ReadModelSnapshot } from '../operations/read-models.ts'
 import { VersionRecord } from '../operations/versions.ts'
@@ -55,6 +56,12 @@ export const CHANGES = {
   API_VERSION_DOCUMENT: {
     snapshot: DocumentSnapshot,
     actions: ['API_VERSION_DOCUMENT_UPDATED', 'API_VERSION_DOCUMENT_DELETED'],
+  },
+  JOB: {
+    snapshot: JobRecord.pick({ type: true, status: true, total: true, done: true, failed: true }).extend({
+      change: BulkChange.optional(),
+    }),
+    actions: ['JOB_REQUESTED', 'JOB_CANCELLED', 'JOB_COMPLETED', 'JOB_FAILED'],
   },
   USER: {
     snapshot: UserSnapshot,

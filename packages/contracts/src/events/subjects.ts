@@ -48,6 +48,8 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'encryptionkey',
   'heldmessages',
   'image',
+  'job',
+  'jobinput',
   'knownuser',
   'log',
   'logins',

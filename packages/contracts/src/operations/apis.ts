@@ -40,6 +40,9 @@ const location = text(2048).refine(
   { error: 'must have no password, and no user in an http or https URL' },
 )
 
+/** Maximum tags of an API. */
+export const MAX_TAGS = 50
+
 export const ApiInput = z
   .object({
     name: label(255).meta({ description: 'Unique technical name' }),
@@ -49,7 +52,7 @@ export const ApiInput = z
     status: ApiStatus,
     tags: z
       .array(label(100))
-      .max(50)
+      .max(MAX_TAGS)
       .transform(tags => [...new Set(tags)]),
     owner: optional(Uuid).meta({
       description: 'User id of the owner. If absent: the caller on create, unchanged on update',
@@ -147,7 +150,7 @@ const include = {
 }
 
 /** The filters of lists of APIs. */
-const filters = {
+export const filters = {
   text: text(1000)
     .optional()
     .meta({ description: 'Each term is a case-insensitive substring of name or description' }),

@@ -1,5 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ApiInput, type ApiSnapshot, type Change, type ChangeAction, Refusal } from '@gantry/contracts'
+import {
+  type ApiInput,
+  type ApiSnapshot,
+  type BulkChange,
+  type Change,
+  type ChangeAction,
+  invalidField,
+  MAX_TAGS,
+  Refusal,
+} from '@gantry/contracts'
 import {
   type Aggregate,
   type CommandMetadata,
@@ -29,7 +38,10 @@ export type ApiCommand =
   | ({ type: 'UpdateApi'; input: ApiInput } & Conditional)
   /** `fields` are those at the time `at`. */
   | ({ type: 'RestoreApi'; at: string; fields: ApiFields } & Conditional)
-  | ({ type: 'DeleteApi'; undeploy: boolean } & Conditional)
+  /** Changes some fields, whatever the others are. */
+  | ({ type: 'ChangeApi'; change: BulkChange } & Conditional)
+  /** An API that was changed later than `unchangedSince` (ISO 8601 UTC) is not deleted. */
+  | ({ type: 'DeleteApi'; undeploy: boolean; unchangedSince?: string } & Conditional)
   | VersionCommand
   | AttachmentCommand
   | DeploymentCommand
@@ -63,8 +75,12 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
         return updated(state, command, { ...command.input, owner: command.input.owner ?? state.record.owner })
       case 'RestoreApi':
         return updated(state, command, command.fields)
+      case 'ChangeApi':
+        return updated(state, command, changedFields(command.change, state.record))
       case 'DeleteApi': {
         requireRevision(command, state.recordRevision)
+        if (command.unchangedSince !== undefined && state.record.updatedAt > command.unchangedSince)
+          throw new Refusal('precondition-failed', { detail: 'the API was changed since: it is not deleted' })
         const undeployed = command.undeploy ? undeployAll(state, command.metadata) : []
         return [...undeployed, { type: 'ApiDeleted', data: { deletedAt: now } }]
       }
@@ -105,6 +121,15 @@ function updated({ record, recordRevision }: LiveApi, command: Conditional, fiel
   requireRevision(command, recordRevision)
   if (isDeepStrictEqual({ ...record, ...fields }, record)) return []
   return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: command.metadata.now } }]
+}
+
+/** The fields after a bulk change. @throws Refusal invalid-request when the API would have too many tags */
+function changedFields({ tags, status, owner }: BulkChange, record: ApiSnapshot): ApiFields {
+  const { id, createdAt, updatedAt, hasImage, deploymentStatus, ...fields } = record
+  const kept = fields.tags.filter(tag => !tags?.remove.includes(tag))
+  const next = [...new Set([...kept, ...(tags?.add ?? [])])]
+  if (tags && next.length > MAX_TAGS) throw invalidField('tags', `must be at most ${MAX_TAGS}`)
+  return { ...fields, ...(tags && { tags: next }), ...(status && { status }), ...(owner && { owner }) }
 }
 
 /** Decides on an API that does not exist. Callers are refused; late reports, timeouts and events change nothing. */

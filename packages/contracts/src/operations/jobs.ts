@@ -1,0 +1,218 @@
+import { z } from 'zod'
+import { ApiStatus, filters, MAX_TAGS } from './apis.ts'
+import { operation } from './operation.ts'
+import { Instant, label, listOf, pageOf, paging, Timestamp, Uuid } from './primitives.ts'
+
+/** Maximum items of a job. */
+export const MAX_JOB_ITEMS = 10_000
+/** Maximum jobs of a user that have not ended. */
+export const MAX_JOBS_PER_USER = 20
+
+const JobStatus = z.enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'])
+
+/** Why an item or a job has failed: the problem that a request for it alone would be answered with. */
+const JobProblem = z
+  .object({
+    code: z.string().meta({ description: 'Stable, kebab-case' }),
+    title: z.string(),
+    detail: z.string(),
+    errors: z.array(z.looseObject({ message: z.string() })).optional(),
+  })
+  .meta({ id: 'JobProblem' })
+
+export const JobRecord = z
+  .object({
+    id: z.uuid(),
+    type: z.enum(['BULK']),
+    status: JobStatus,
+    total: z.int().meta({ description: 'Number of items' }),
+    done: z.int().meta({ description: 'Number of items that succeeded' }),
+    failed: z.int().meta({ description: 'Number of items that failed' }),
+    createdAt: Timestamp,
+    startedAt: Timestamp.nullable(),
+    finishedAt: Timestamp.nullable(),
+    createdBy: z.string().meta({ description: 'Id of the user' }),
+    problem: JobProblem.nullable().meta({ description: 'Why the job has failed; null unless it is FAILED' }),
+  })
+  .meta({ id: 'Job' })
+export type JobRecord = z.infer<typeof JobRecord>
+
+export const JobResult = z
+  .object({
+    item: z.string().meta({ description: 'Id of the API' }),
+    status: z.enum(['CREATED', 'UPDATED', 'DELETED', 'UNCHANGED', 'FAILED']),
+    api: z.uuid().nullable().meta({ description: 'Id of the API, if it is known' }),
+    problem: JobProblem.nullable(),
+  })
+  .meta({ id: 'JobResult' })
+export type JobResult = z.infer<typeof JobResult>
+
+const TagList = z
+  .array(label(100))
+  .max(MAX_TAGS)
+  .default([])
+  .transform(tags => [...new Set(tags)])
+
+/** What a bulk change does to each API. */
+export const BulkChange = z
+  .strictObject({
+    tags: z
+      .strictObject({ add: TagList, remove: TagList })
+      .optional()
+      .meta({ description: 'Tags to add, and tags to remove first' }),
+    status: ApiStatus.optional(),
+    owner: Uuid.optional().meta({ description: 'User id of the new owner' }),
+    delete: z
+      .strictObject({
+        undeploy: z.boolean().default(false).meta({ description: 'Undeploy before deletion' }),
+        unchangedSince: Instant.optional().meta({
+          description: 'An API that was changed later is not deleted. Default: the time of the request',
+        }),
+      })
+      .optional(),
+  })
+  .refine(change => Object.values(change).some(part => part !== undefined), {
+    error: 'must have at least one of tags, status, owner and delete',
+  })
+  .refine(change => !change.delete || Object.values(change).filter(part => part !== undefined).length === 1, {
+    error: 'must have nothing else with delete',
+  })
+  .meta({ id: 'BulkChange' })
+export type BulkChange = z.infer<typeof BulkChange>
+
+const { text, name, owner, platformType, status, environment, product } = filters
+
+/** The filters of GET /apis. An unknown one is refused: it would select APIs that nobody meant. */
+const ApiFilter = z
+  .strictObject({
+    ...{ text, name, owner, platformType, status, environment, product },
+    tags: listOf(MAX_TAGS, 'Has all of these tags'),
+    deployed: z.boolean().optional().meta({ description: 'true: only deployed APIs; false: no filter' }),
+  })
+  .meta({
+    id: 'ApiFilter',
+    description: 'The filters of GET /apis, combined with AND. Without any: all APIs',
+  })
+
+const BulkInput = z
+  .strictObject({
+    ids: z
+      .array(Uuid)
+      .max(MAX_JOB_ITEMS)
+      .transform(ids => [...new Set(ids)])
+      .optional()
+      .meta({ description: 'Ids of APIs' }),
+    filter: ApiFilter.optional(),
+    change: BulkChange,
+  })
+  .refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), {
+    error: 'must have either ids or filter',
+  })
+  .meta({ id: 'BulkInput' })
+
+const example: JobRecord = {
+  id: '3c9f0b52-1f64-4b0b-9f4e-6a2d5c8b7e21',
+  type: 'BULK',
+  status: 'RUNNING',
+  total: 74,
+  done: 25,
+  failed: 1,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  startedAt: '2026-11-21T09:30:00.120Z',
+  finishedAt: null,
+  createdBy: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+  problem: null,
+}
+
+const part = { service: 'catalog', tag: 'Jobs' } as const
+const JobPath = z.object({ job_id: Uuid })
+
+export const changeApis = operation({
+  ...part,
+  id: 'changeApis',
+  method: 'POST',
+  path: '/apis/bulk',
+  summary: 'Change many APIs',
+  description: `Starts a job that changes each API of \`ids\`, or each that the filter selects at the time of the request, at most ${MAX_JOB_ITEMS}. It acts with the rights that its creator has while it runs. An API whose change is refused does not stop the job: its result says why.`,
+  scope: 'API_WRITE',
+  body: BulkInput,
+  bodyExample: {
+    ids: ['5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'],
+    change: { tags: { add: ['finance'], remove: ['draft'] }, status: 'ACTIVE' },
+  },
+  bodyLimit: 1_048_576,
+  responses: {
+    202: {
+      description: 'The job',
+      schema: JobRecord,
+      headers: { Location: 'Path of the job' },
+      example: { ...example, status: 'QUEUED', done: 0, failed: 0, startedAt: null },
+    },
+  },
+  problems: ['too-many-jobs'],
+  idempotent: true,
+})
+
+export const listJobs = operation({
+  ...part,
+  id: 'listJobs',
+  method: 'GET',
+  path: '/jobs',
+  summary: 'List jobs',
+  description: 'Those of the caller; for administrators those of all users.',
+  scope: 'JOBS_READ',
+  query: z.object({
+    ...paging(['createdAt', 'finishedAt', 'status', 'type'], 'createdAt,desc'),
+    status: JobStatus.optional(),
+  }),
+  responses: { 200: { description: 'A page of jobs', schema: pageOf(JobRecord, 'JobPage') } },
+})
+
+export const getJob = operation({
+  ...part,
+  id: 'getJob',
+  method: 'GET',
+  path: '/jobs/{job_id}',
+  summary: 'Get a job',
+  scope: 'JOBS_READ',
+  params: JobPath,
+  responses: { 200: { description: 'The job', schema: JobRecord, example } },
+  problems: ['job-not-found'],
+})
+
+export const cancelJob = operation({
+  ...part,
+  id: 'cancelJob',
+  method: 'POST',
+  path: '/jobs/{job_id}/cancel',
+  summary: 'Cancel a job',
+  description: 'Items that are in progress are completed. What the job has changed stays.',
+  scope: 'API_WRITE',
+  params: JobPath,
+  responses: {
+    200: {
+      description: 'The job',
+      schema: JobRecord,
+      example: { ...example, status: 'CANCELLED', finishedAt: '2026-11-21T09:30:01.000Z' },
+    },
+  },
+  problems: ['job-not-found', 'job-not-running'],
+})
+
+export const listJobResults = operation({
+  ...part,
+  id: 'listJobResults',
+  method: 'GET',
+  path: '/jobs/{job_id}/results',
+  summary: 'List the results of the items of a job',
+  description: 'In the order of the items. Items that were not begun have none.',
+  scope: 'JOBS_READ',
+  params: JobPath,
+  query: z.object({
+    page: paging([], '').page,
+    size: paging([], '').size,
+    status: z.literal('FAILED').optional().meta({ description: 'Only the items that failed' }),
+  }),
+  responses: { 200: { description: 'A page of results', schema: pageOf(JobResult, 'JobResultPage') } },
+  problems: ['job-not-found'],
+})

@@ -1,0 +1,285 @@
+import { PROBLEMS, type ProblemCode, Refusal, requests } from '@gantry/contracts'
+import {
+  type Actor,
+  type CommandMetadata,
+  type ConfirmLease,
+  type Log,
+  nameUuids,
+  pastQuarantine,
+  supervise,
+  underLease,
+  type Worker,
+} from '@gantry/event-sourcing'
+import { sleep } from '@gantry/pacing'
+import { type Dependencies, ownMetadata, refusalOf } from '@gantry/service-runtime'
+import type { JobAggregate } from './job.decide.ts'
+import type { JobInputs } from './job.input.ts'
+import { jobs } from './job.projection.ts'
+import { type ItemResult, isActive, type Job, type JobFailure, type JobTask } from './job.ts'
+
+/** An item of a job, and the metadata of commands about it. */
+interface ItemWork {
+  job: Job
+  /** From 0. */
+  index: number
+  /** The command id is the same in every try of the item, so that it is done once. */
+  metadata: CommandMetadata
+}
+
+/** How the items of a type of jobs are done. */
+export interface JobKind {
+  /** Number of items that are done at the same time. With 1 they are done in their order. */
+  atOnce: number
+  /** Does one item. A repeated call completes what an earlier one has begun. @throws Refusal for an item that fails */
+  perform(item: string, work: ItemWork): Promise<Omit<ItemResult, 'problem'>>
+}
+
+export interface JobRunnerOptions {
+  job: JobAggregate
+  inputs: JobInputs
+  kinds: Readonly<Record<JobTask['type'], JobKind>>
+  dependencies: Pick<Dependencies, 'readModels' | 'process' | 'now' | 'newId'>
+}
+
+const NAME = 'catalog.jobs'
+/** Items, and time, of a job before the next job follows. Their results are one event. */
+const BATCH = 100
+const BATCH_MS = 1_000
+const IDLE_MS = 250
+/** Pause of a job after a failure that another try may not have. */
+const PAUSE_MS = 2_000
+/** Time after which a request has stored all items of its job, unless its process has died. */
+const STORED_MS = 60_000
+/** How long the creator's rights are used without asking identity. */
+const RIGHTS_MS = 1_000
+const INPUT_KEPT_MS = 3_600_000
+const SWEEP_MS = 60_000
+const PAGE = 100
+const MAX_DETAIL = 500
+const MAX_ERRORS = 5
+
+const itemUuid = nameUuids('b52f7f0e-0e2a-4c8e-8f7d-3f1f1a9c6d04')
+
+/**
+ * Runs the jobs, a batch of each in turn, in one process at a time, by lease. The results of a batch are recorded together.
+ * After the death of a process the next one does the items of the last batch again: their commands have the same ids, so
+ * that each is carried out once.
+ */
+export function startJobRunner(options: JobRunnerOptions): Worker {
+  const { readModels, process } = options.dependencies
+  const { holder, log } = process
+  const lease = { leases: readModels.leases, name: NAME, holder }
+  return supervise(NAME, log, signal =>
+    underLease({ ...lease, signal }, async (_, leaseSignal, confirm) => {
+      const runner = new JobRunner(options, leaseSignal, confirm)
+      while (!leaseSignal.aborted) {
+        const advanced = await runner.advanceAll()
+        await runner.removeInputs()
+        if (!advanced) await sleep(IDLE_MS, { signal: leaseSignal })
+      }
+    }),
+  )
+}
+
+/** The runs of jobs while the process holds the lease. */
+class JobRunner {
+  readonly #options: JobRunnerOptions
+  readonly #signal: AbortSignal
+  readonly #confirm: ConfirmLease
+  readonly #rights: RightsOf
+  /** By job: the number of the first item that certainly no process has begun. */
+  readonly #untouched = new Map<string, number>()
+  /** By job: the monotonic time until which it pauses. */
+  readonly #paused = new Map<string, number>()
+  #sweptAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: JobRunnerOptions, signal: AbortSignal, confirm: ConfirmLease) {
+    this.#options = options
+    this.#signal = signal
+    this.#confirm = confirm
+    this.#rights = rightsNow(options.dependencies.process.peers)
+  }
+
+  /** Does a batch of each job that has not ended. A failure of one job does not stop the others. @returns whether any advanced */
+  async advanceAll(): Promise<boolean> {
+    const { readModels, process } = this.#options.dependencies
+    let advanced = false
+    for (let after = ''; !this.#signal.aborted; ) {
+      const found = await readModels.collection(jobs).list({
+        where: { activeSince: { gt: after } },
+        sort: [{ field: 'activeSince', direction: 'asc' }],
+        limit: PAGE,
+      })
+      for (const { doc } of found) {
+        if (this.#signal.aborted || (this.#paused.get(doc.id) ?? 0) > performance.now()) continue
+        const done = await this.#advance(doc.id).catch(error => {
+          this.#pause(doc.id, error, process.log)
+          return false
+        })
+        advanced ||= done
+      }
+      if (found.length < PAGE) break
+      after = found.at(-1)?.doc.activeSince ?? after
+    }
+    return advanced
+  }
+
+  /** Removes the items of jobs that ended some time ago. */
+  async removeInputs(): Promise<void> {
+    const { job, inputs, dependencies } = this.#options
+    if (this.#signal.aborted || performance.now() - this.#sweptAt < SWEEP_MS) return
+    this.#sweptAt = performance.now()
+    const before = new Date(dependencies.now().getTime() - INPUT_KEPT_MS).toISOString()
+    const old = await dependencies.readModels
+      .collection(jobs)
+      .list({ where: { inputUntil: { lt: before } }, limit: PAGE })
+    for (const { doc } of old) {
+      await inputs.remove(doc.id)
+      await job
+        .execute(doc.id, { type: 'RemoveInput', metadata: this.#metadata() })
+        .catch(pastQuarantine(dependencies.process.log))
+    }
+  }
+
+  #metadata(): CommandMetadata {
+    return ownMetadata(this.#options.dependencies, 'job runner')
+  }
+
+  #pause(id: string, error: unknown, log: Log): void {
+    if (this.#signal.aborted) return
+    this.#paused.set(id, performance.now() + PAUSE_MS)
+    log.warn({ job: id, err: error }, 'cannot advance a job, tries again')
+  }
+
+  /** Does the next batch of a job. @returns whether it has advanced or ended */
+  async #advance(id: string): Promise<boolean> {
+    const { job, inputs, dependencies } = this.#options
+    const { state } = await job.load(id)
+    if (state.status === 'Absent' || !isActive(state)) return false
+    const items = await inputs.load(id, state.pieces)
+    if (items === undefined && dependencies.now().getTime() < Date.parse(state.createdAt) + STORED_MS)
+      return false
+    const refused = items?.length === state.total ? await this.#rights(state.actor) : NOT_STORED
+    if (refused) {
+      await job.execute(id, { type: 'FailJob', metadata: this.#metadata(), problem: refused })
+      return true
+    }
+    if (!this.#untouched.has(id)) this.#untouched.set(id, state.startedAt ? state.position + BATCH : 0)
+    if (state.status === 'QUEUED') await job.execute(id, { type: 'StartJob', metadata: this.#metadata() })
+    const from = state.position
+    const { results, stopped } = await this.#batch(state, items ?? [])
+    this.#confirm()
+    await job.execute(id, { type: 'AdvanceJob', metadata: this.#metadata(), from, results })
+    if (stopped !== undefined) throw stopped
+    return true
+  }
+
+  /**
+   * Does items from the position of a job on.
+   * @returns the results of those without a gap, and the failure that stopped the batch
+   */
+  async #batch(job: Job, items: readonly string[]): Promise<{ results: ItemResult[]; stopped?: unknown }> {
+    const { atOnce } = this.#options.kinds[job.task.type]
+    const from = job.position
+    const until = performance.now() + BATCH_MS
+    const results = new Map<number, ItemResult>()
+    let next = from
+    let stopped: unknown
+    const goesOn = () =>
+      stopped === undefined &&
+      !this.#signal.aborted &&
+      next < Math.min(job.total, from + BATCH) &&
+      (next === from || performance.now() < until)
+    const work = async () => {
+      while (goesOn()) {
+        try {
+          // The next batch ends a job whose creator lacks the rights.
+          if (await this.#rights(job.actor)) return
+          if (!goesOn()) return
+          const index = next++
+          results.set(index, await this.#perform(job, items[index] ?? '', index))
+        } catch (error) {
+          stopped ??= error
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+    this.#untouched.set(job.id, Math.max(next, this.#untouched.get(job.id) ?? 0))
+    const inOrder = Array.from({ length: next - from }, (_, n) => results.get(from + n))
+    const gap = inOrder.indexOf(undefined)
+    const recorded = gap === -1 ? inOrder : inOrder.slice(0, gap)
+    return { results: recorded.flatMap(result => result ?? []), stopped }
+  }
+
+  /** @throws an error that another try may not have, e.g. Unanswered */
+  async #perform(job: Job, item: string, index: number): Promise<ItemResult> {
+    const { kinds, dependencies } = this.#options
+    const { now, process } = dependencies
+    const metadata: CommandMetadata = {
+      commandId: itemUuid(`${job.id}/${index}`),
+      now: now().toISOString(),
+      actor: job.actor,
+      requestId: job.requestId,
+      repeated: index < (this.#untouched.get(job.id) ?? 0),
+    }
+    try {
+      return { ...(await kinds[job.task.type].perform(item, { job, index, metadata })), problem: null }
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal && TRANSIENT.has(refusal.code)) throw error
+      if (!refusal) process.log.error({ job: job.id, index, err: error }, 'an item of a job failed')
+      return { item: item.slice(0, MAX_DETAIL), status: 'FAILED', api: null, problem: failureOf(refusal) }
+    }
+  }
+}
+
+const NOT_STORED: JobFailure = {
+  code: 'unavailable',
+  detail: 'the request ended before it had stored all items: send it again',
+}
+
+/** Refusals that do not concern the item. */
+const TRANSIENT: ReadonlySet<ProblemCode> = new Set([
+  'unavailable',
+  'not-ready',
+  'too-many-checks',
+  'too-many-requests',
+  'body-memory-full',
+])
+
+function failureOf({ code, details }: Refusal = new Refusal('internal-error')): JobFailure {
+  const { detail, errors } = details as { detail?: unknown; errors?: readonly { message: string }[] }
+  const text = typeof detail === 'string' && detail !== '' ? detail : PROBLEMS[code].title
+  const first = errors?.slice(0, MAX_ERRORS).map(error => ({ ...error, message: clip(error.message) }))
+  return { code, detail: clip(text), ...(first && { errors: first }) }
+}
+
+const clip = (text: string) => text.slice(0, MAX_DETAIL).toWellFormed()
+
+/** Why the creator of a job may no longer do what it does; undefined if they may. @throws Unanswered */
+type RightsOf = (actor: Actor) => Promise<JobFailure | undefined>
+
+function rightsNow(peers: Dependencies['process']['peers']): RightsOf {
+  const known = new Map<string, { asked: Promise<JobFailure | undefined>; until: number }>()
+  const ask = async ({ id, tokenId }: Actor): Promise<JobFailure | undefined> => {
+    try {
+      const { scopes } = await peers.ask(requests.scopesNow, { user: id ?? '', token: tokenId ?? null })
+      if (scopes.includes('API_WRITE')) return undefined
+      return { code: 'scope-missing', detail: 'the creator of the job no longer has the scope API_WRITE' }
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'unauthenticated')) throw error
+      const { detail } = error.details
+      return { code: 'unauthenticated', detail: String(detail ?? PROBLEMS[error.code].title) }
+    }
+  }
+  return actor => {
+    const key = `${actor.id} ${actor.tokenId ?? ''}`
+    const earlier = known.get(key)
+    if (earlier && performance.now() < earlier.until) return earlier.asked
+    const asked = ask(actor)
+    known.clear()
+    known.set(key, { asked, until: performance.now() + RIGHTS_MS })
+    asked.catch(() => known.delete(key))
+    return asked
+  }
+}
