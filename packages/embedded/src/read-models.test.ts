@@ -20,6 +20,7 @@ import { child } from './fixtures/child.ts'
 import { type Counter, counters } from './fixtures/counters.ts'
 import { documentTable } from './read-models/document-table.ts'
 import { mergingTrigrams } from './read-models/index-tables.ts'
+import { Kept } from './read-models/kept-values.ts'
 import { Lists } from './read-models/lists.ts'
 import { ReadModelsFile } from './read-models/read-models-file.ts'
 import {
@@ -391,6 +392,7 @@ describe('read models in a file', () => {
         ...file,
         write: job =>
           isFull ? Promise.reject(new ReadModelsUnavailable('the disk is full')) : file.write(job),
+        kept: new Kept(),
         indexWaitMs: 5_000,
         log() {},
       },
@@ -412,6 +414,28 @@ describe('read models in a file', () => {
     isFull = false
     // The second document is now the first one in the index.
     expect(await batches()).toEqual(['second', 'third'])
+    file.close()
+  })
+
+  it('keep at most the limit in bytes of former queries, texts included, but always those of the last ones', async () => {
+    const file = new ReadModelsFile({ path, exclusive: true, disk: watchDisk() })
+    const table = documentTable(file.db, counters, true)
+    const kept = new Kept(100_000)
+    const definition = { ...counters, text: [] }
+    const lists = new Lists(file.db, table, definition, { ...file, kept, indexWaitMs: 60_000, log() {} })
+    await file.write(() => {
+      for (let n = 0; n < 2_000; n++) {
+        const doc = JSON.stringify({ ...counter(n), batch: `${n}`.padStart(1_000, '0') })
+        table.store({ id: `c${n}`, revision: 0, doc, overSame: false, incomplete: false })
+      }
+    })
+    const first = [{ value: '0'.repeat(1_000), count: 1 }]
+    expect(await lists.facet({}, 'batch', 1)).toEqual(first)
+    expect(kept.bytes).toBeGreaterThan(2_000 * 1_000)
+    for (let n = 0; n < 50; n++) expect(await lists.count({ where: { number: { gte: n } } })).toBe(2_000 - n)
+    expect(kept.bytes).toBeGreaterThan(50_000)
+    expect(kept.bytes).toBeLessThan(100_000)
+    expect(await lists.facet({}, 'batch', 1)).toEqual(first)
     file.close()
   })
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/stores'
 import { type DocumentTable, discarding, documentTable, storedName } from './document-table.ts'
 import { deletingIndexes, indexedCollection, mergingTrigrams } from './index-tables.ts'
+import { Kept } from './kept-values.ts'
 import { ListIndex } from './list-index.ts'
 import { FEW_CHANGES, type FileAccess, Lists, type ListsOptions } from './lists.ts'
 import type { ReadModelsFile } from './read-models-file.ts'
@@ -9,7 +10,7 @@ import { sqliteCollection } from './sqlite-collection.ts'
 
 type Definition = CollectionDefinition<Document>
 
-interface CollectionsOptions extends Omit<ListsOptions, keyof FileAccess> {
+interface CollectionsOptions extends Omit<ListsOptions, keyof FileAccess | 'kept'> {
   /** Time in milliseconds since 1970, for the age of tombstones. */
   now(): number
 }
@@ -21,6 +22,7 @@ export class Collections {
   readonly #tables = new Map<string, DocumentTable>()
   readonly #lists = new WeakMap<object, Lists>()
   readonly #opened = new WeakMap<object, unknown>()
+  readonly #kept = new Kept()
 
   constructor(file: ReadModelsFile, options: CollectionsOptions) {
     this.#file = file
@@ -112,7 +114,7 @@ export class Collections {
     let lists = this.#lists.get(definition)
     if (!lists) {
       const { db, read, snapshot, tentatively, write } = this.#file
-      const access = { read, snapshot, tentatively, write }
+      const access = { read, snapshot, tentatively, write, kept: this.#kept }
       lists = new Lists(db, this.table(definition), definition, { ...this.#options, ...access })
       this.#lists.set(definition, lists)
       // Indexes of former shapes. What fails here is left to the next process.

@@ -18,11 +18,54 @@ interface Selected {
   value: string
 }
 
+/** Limit of what is kept for the collections of a file, in bytes. */
+const KEPT_BYTES = 64 * 1024 * 1024
+/** Number of values that stay whatever their size: a query must not drop those that it reads in slices. */
+const LEAST_KEPT = 8
+
+/** The values that are kept for all collections of a file. The least recently used ones are dropped beyond the limit. */
+export class Kept {
+  readonly #limit: number
+  /** The most recently used one is the last. */
+  readonly #values = new Map<string, { value: KeptValues; bytes: number }>()
+  #bytes = 0
+
+  /** @param limit in bytes */
+  constructor(limit = KEPT_BYTES) {
+    this.#limit = limit
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(key: string): KeptValues | undefined {
+    return this.#values.get(key)?.value
+  }
+
+  /** Keeps a value as the most recently used one. To be called after each change of the value, which can be larger then. */
+  keep(key: string, value: KeptValues): void {
+    this.drop(key)
+    const bytes = 2 * key.length + value.byteLength
+    this.#values.set(key, { value, bytes })
+    this.#bytes += bytes
+    for (const oldest of this.#values.keys()) {
+      if (this.#bytes <= this.#limit || this.#values.size <= LEAST_KEPT) return
+      this.drop(oldest)
+    }
+  }
+
+  drop(key: string): void {
+    this.#bytes -= this.#values.get(key)?.bytes ?? 0
+    this.#values.delete(key)
+  }
+}
+
 /**
  * A value of each row of the index, in memory. It is read once, then kept up to date by the rows that have changed since,
  * whichever process changed them.
  */
-abstract class KeptValues {
+export abstract class KeptValues {
   readonly #selected: Selected
   /** The change up to which the values are up to date. */
   #at = 0
@@ -37,6 +80,8 @@ abstract class KeptValues {
   /** @param value null if the row does not satisfy the condition */
   protected abstract set(slot: number, value: StoredValue): void
   protected abstract clear(): void
+  /** Number of bytes in memory. */
+  abstract get byteLength(): number
 
   /**
    * Reads what is missing, or a part of it. Needs a transaction in which the index is current.
@@ -101,6 +146,10 @@ export class KeptSelection extends KeptValues {
     super({ rows, texts, value: '1' })
   }
 
+  get byteLength(): number {
+    return this.bytes.byteLength
+  }
+
   protected set(slot: number, value: StoredValue) {
     if (slot > this.bytes.length) this.bytes = larger(this.bytes, slot)
     const selected = value === null ? 0 : 1
@@ -114,15 +163,23 @@ export class KeptSelection extends KeptValues {
   }
 }
 
+/** What a different value takes in the array and the map of a column, beside its characters. */
+const VALUE_BYTES = 80
+
 /** The values of a column, as numbers of different values. */
 export class KeptColumn extends KeptValues {
   /** The number of its value for each slot, from 1: an index of `values`, or 0 if the row has none. */
   numbers = new Int32Array(0)
   readonly values: StoredValue[] = [null]
   readonly #numberOf = new Map<unknown, number>()
+  #bytesOfValues = 0
 
   constructor(name: string) {
     super({ rows: { sql: `${name} IS NOT NULL`, params: [] }, value: name })
+  }
+
+  get byteLength(): number {
+    return this.numbers.byteLength + this.#bytesOfValues
   }
 
   protected set(slot: number, value: StoredValue) {
@@ -133,6 +190,7 @@ export class KeptColumn extends KeptValues {
   protected clear() {
     this.numbers.fill(0)
     this.#numberOf.clear()
+    this.#bytesOfValues = 0
     this.values.length = 1
   }
 
@@ -174,6 +232,7 @@ export class KeptColumn extends KeptValues {
     if (number === undefined) {
       number = this.values.push(value) - 1
       this.#numberOf.set(key, number)
+      this.#bytesOfValues += VALUE_BYTES + (typeof value === 'string' ? 2 * value.length : 0)
     }
     return number
   }

@@ -7,10 +7,9 @@ import {
   type Sort,
   type ValueCount,
 } from '@gantry/stores'
-import { LRUCache } from 'lru-cache'
 import { and, type Clause, isScalar, NEVER, readItems, rowCondition, storedItem } from './conditions.ts'
 import type { Column, TrigramTables } from './index-tables.ts'
-import { joining, KeptColumn, KeptSelection } from './kept-values.ts'
+import { joining, type Kept, KeptColumn, KeptSelection } from './kept-values.ts'
 import type { ListIndex } from './list-index.ts'
 import { readScalar, type StoredValue, searchedText } from './statements.ts'
 
@@ -18,8 +17,6 @@ import { readScalar, type StoredValue, searchedText } from './statements.ts'
 const FEW = 1_000
 /** Maximum number of slots that are read at once. More are read in slices. */
 const AT_ONCE = 50_000
-/** Size of the kept selections, and of the kept columns, of a collection in slots. */
-const KEPT_SLOTS = 16_000_000
 /** In the order of a field with more values than this, few documents have the same value. */
 const MANY_VALUES = 1_000
 /** With more documents than this, those of a value are not sorted for a page. */
@@ -65,15 +62,14 @@ export interface Page {
  */
 export class ListQueries {
   readonly #index: ListIndex
-  /** By filter. */
-  readonly #selections = new LRUCache<string, KeptSelection>({ maxSize: KEPT_SLOTS })
-  /** By name of the column. */
-  readonly #columns = new LRUCache<string, KeptColumn>({ maxSize: KEPT_SLOTS })
+  readonly #kept: Kept
   /** Names of columns with more than MANY_VALUES. */
   readonly #varied = new Set<string>()
 
-  constructor(index: ListIndex) {
+  /** @param kept shared by the collections of the file, and with former queries of this index */
+  constructor(index: ListIndex, kept: Kept) {
     this.#index = index
+    this.#kept = kept
   }
 
   find(query: Query, counting: boolean): Page | undefined {
@@ -140,7 +136,7 @@ export class ListQueries {
 
   /** The slots that satisfy the filter, in no order, if one index gives only few candidates. */
   #few(filter: Filter, parts: readonly Part[]): number[] | undefined {
-    if (this.#selections.has(keyOf(filter))) return undefined
+    if (this.#kept.get(this.#keyOfSelection(filter))) return undefined
     for (const part of parts) {
       if (!part.source) continue
       const { sql, params } = part.source
@@ -158,33 +154,43 @@ export class ListQueries {
   #selection(filter: Filter, parts: readonly Part[]): Selection | undefined {
     const position = this.#index.position()
     if (parts.length === 0) return { count: position.documents }
-    const key = keyOf(filter)
-    const known = this.#selections.get(key)
-    if (known) return known.update(this.#index, position) ? known : undefined
-    const selection = new KeptSelection(and([IS_LIVE, conditionOf(parts)]), this.#textsOf(parts))
-    this.#selections.set(key, selection, { size: position.documents + 1 })
-    return selection.update(this.#index, position, this.#bestSource(parts)) ? selection : undefined
+    const key = this.#keyOfSelection(filter)
+    const known = this.#kept.get(key) as KeptSelection | undefined
+    const selection = known ?? new KeptSelection(and([IS_LIVE, conditionOf(parts)]), this.#textsOf(parts))
+    const complete = selection.update(this.#index, position, known ? undefined : this.#bestSource(parts))
+    this.#kept.keep(key, selection)
+    return complete ? selection : undefined
   }
 
   #keptColumn(name: string): KeptColumn | undefined {
     const position = this.#index.position()
-    let column = this.#columns.get(name)
+    const key = this.#keyOfColumn(name)
+    let column = this.#kept.get(key) as KeptColumn | undefined
     // Values that no document has any more are dropped with the column.
-    if (!column || column.values.length > 2 * position.documents + 1_000) {
-      column = new KeptColumn(name)
-      this.#columns.set(name, column, { size: position.documents + 1 })
-    }
-    return column.update(this.#index, position) ? column : undefined
+    if (!column || column.values.length > 2 * position.documents + 1_000) column = new KeptColumn(name)
+    const complete = column.update(this.#index, position)
+    this.#kept.keep(key, column)
+    return complete ? column : undefined
   }
 
   /** A kept column that has few values; undefined if there is more to read. */
   #columnOfFew(name: string): KeptColumn | undefined | 'many values' {
     if (this.#varied.has(name)) return 'many values'
     const column = this.#keptColumn(name)
-    if ((this.#columns.peek(name)?.values.length ?? 0) <= MANY_VALUES) return column
+    const key = this.#keyOfColumn(name)
+    const { values } = this.#kept.get(key) as KeptColumn
+    if (values.length <= MANY_VALUES) return column
     this.#varied.add(name)
-    this.#columns.delete(name)
+    this.#kept.drop(key)
     return 'many values'
+  }
+
+  #keyOfSelection({ where = {}, text = [] }: Filter): string {
+    return `${this.#index.tables.number} ${JSON.stringify([where, text])}`
+  }
+
+  #keyOfColumn(name: string): string {
+    return `${this.#index.tables.number} ${name}`
   }
 
   /** The query for exactly the slots of the filter that starts from one index, unless a scan of the rows is faster. */
@@ -338,8 +344,6 @@ const conditionOf = (parts: readonly Part[]) => and(parts.map(({ condition }) =>
 /** The parts whose conditions remain to be checked on the slots of the source of one. */
 const othersThan = (part: Part, parts: readonly Part[]) =>
   parts.filter(other => other !== part || !part.exact)
-
-const keyOf = ({ where = {}, text = [] }: Filter) => JSON.stringify([where, text])
 
 /** Items that an array must contain to satisfy the condition. */
 function requiredItems(condition: Condition): readonly Scalar[] {

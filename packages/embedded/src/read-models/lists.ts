@@ -9,6 +9,7 @@ import {
   type ValueCount,
 } from '@gantry/stores'
 import type { DocumentTable } from './document-table.ts'
+import { Kept } from './kept-values.ts'
 import { ListIndex } from './list-index.ts'
 import { ListQueries, type Page } from './list-queries.ts'
 
@@ -25,6 +26,8 @@ export interface FileAccess {
 }
 
 export interface ListsOptions extends FileAccess {
+  /** Shared by the lists of the file. */
+  kept: Kept
   /** How long a query waits for an index that is being built, in milliseconds. It then fails and can be tried again. */
   indexWaitMs: number
   /** Receives the progress of an index that takes long to build, every few seconds. */
@@ -66,7 +69,7 @@ export class Lists {
     this.#documents = documents
     this.#options = options
     this.#index = options.read(() => new ListIndex(db, documents, definition))
-    this.#queries = new ListQueries(this.#index)
+    this.#queries = new ListQueries(this.#index, options.kept)
     if (options.read(() => this.#index.behind()) > CHANGES_AT_ONCE) this.#buildAfterwards()
   }
 
@@ -125,7 +128,7 @@ export class Lists {
   /** Includes all changes on a full disk, too. The slots are void after the rollback, so nothing of them is kept. */
   #answerOnce<T>(question: (queries: ListQueries) => { value: T } | undefined): { value: T } | undefined {
     if (!this.#index.applyAll()) return undefined
-    const queries = new ListQueries(this.#index)
+    const queries = new ListQueries(this.#index, new Kept())
     for (;;) {
       const answer = question(queries)
       if (answer) return answer
