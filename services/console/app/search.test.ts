@@ -31,6 +31,13 @@ test.for<[name: string, read: (search: Search) => object, used: Search, known: o
     { tab: 'none', at: 'soon' },
   ],
   [
+    'the documents of an API',
+    readApiPageSearch,
+    { tab: 'documentation', version: ID, document: 404, view: 'operations', deprecated: true, page: 2 },
+    { tab: 'documentation', version: ID, document: '404', view: 'operations', deprecated: true, page: 2 },
+    { view: 'shoes', version: {}, q: [], deprecated: 'yes', page: 0.5 },
+  ],
+  [
     'the audit log',
     readAuditSearch,
     { ...TIME, text: 2026, user: 'admin', sort: 'action,asc', entry: ID },

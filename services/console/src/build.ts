@@ -28,7 +28,9 @@ export async function buildConsole(): Promise<boolean> {
     return false
   }
   const unfinished = join(BUILDS, `${key}.${randomUUID()}`)
-  await bundle(unfinished)
+  const reference = await referenceScript()
+  await bundle(unfinished, reference.name)
+  await writeFile(join(unfinished, 'assets', reference.name), reference.script)
   await compress(join(unfinished, 'assets'))
   await rename(unfinished, join(BUILDS, key)).catch(async error => {
     // Another process has finished the same build.
@@ -54,7 +56,29 @@ function keyOfSources(): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-async function bundle(outDir: string): Promise<void> {
+/** The pages of the build: the console, and those of the frames that show documents. */
+const PAGES = ['index', 'frames/document', 'frames/sender']
+
+/**
+ * Scalar's API reference as one script. The package of its components would install 240 MB; that for Fastify has the same
+ * script, which it serves.
+ */
+async function referenceScript(): Promise<{ name: string; script: string }> {
+  const [{ fastify }, { default: scalar }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ])
+  const app = fastify()
+  await app.register(scalar, { routePrefix: '/reference', configuration: { content: {} } })
+  const { statusCode, body: script } = await app.inject('/reference/js/scalar.js')
+  await app.close()
+  if (statusCode !== 200) throw new Error('Scalar has no script')
+  const digest = createHash('sha256').update(script).digest('hex').slice(0, 8)
+  return { name: `reference-${digest}.js`, script }
+}
+
+/** @param reference name of the script of the API reference among the assets */
+async function bundle(outDir: string, reference: string): Promise<void> {
   // Loaded here, because a start with a finished build does not need it.
   const { build } = await import('vite')
   await build({
@@ -64,7 +88,10 @@ async function bundle(outDir: string): Promise<void> {
     base: './',
     logLevel: 'warn',
     mode: 'production',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      REFERENCE_SCRIPT: JSON.stringify(`../assets/${reference}`),
+    },
     // Without the development runtime, whatever NODE_ENV is: React has none in a production build. The image has no
     // tsconfig.json.
     oxc: { jsx: { runtime: 'automatic', development: false } },
@@ -80,6 +107,7 @@ async function bundle(outDir: string): Promise<void> {
       chunkSizeWarningLimit: 1_000,
       modulePreload: { polyfill: false },
       rolldownOptions: {
+        input: PAGES.map(page => join(APP, `${page}.html`)),
         // The libraries mark their modules for servers that render React. A bundle for browsers ignores the marks.
         onLog: (level, entry, log) => {
           if (entry.code !== 'MODULE_LEVEL_DIRECTIVE') log(level, entry)

@@ -32,7 +32,10 @@ afterEach(async () => {
 /** Writes a finished build and makes it the served one. */
 async function build(key: string, page = PAGE) {
   await mkdir(join(builds, key, 'assets'), { recursive: true })
+  await mkdir(join(builds, key, 'frames'))
   await writeFile(join(builds, key, 'index.html'), page)
+  await writeFile(join(builds, key, 'frames/document.html'), 'a document')
+  await writeFile(join(builds, key, 'frames/sender.html'), 'a request')
   await writeFile(join(builds, key, 'assets/index-a1.js'), SCRIPT)
   await writeFile(join(builds, key, 'assets/index-a1.js.gz'), gzipSync(SCRIPT))
   await writeFile(join(builds, key, 'assets/only-b2.css'), 'a{}')
@@ -104,6 +107,56 @@ describe('The page', () => {
     const { app } = await host()
     await build('two', PAGE.replace('a1', 'c3'))
     expect((await app.inject('/console')).body).toContain('index-c3.js')
+  })
+})
+
+describe('The frames of documents', () => {
+  const SENDER = '/console/frames/sender'
+
+  test('run scripts of the service in an origin of their own, load nothing, and are framed by the console only', async () => {
+    await build('one')
+    const { app } = await host()
+    const { headers, body } = await app.inject('/console/frames/document')
+    expect(body).toBe('a document')
+    const policy = String(headers['content-security-policy']).split('; ')
+    expect(policy).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self' 'unsafe-inline'",
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+      'sandbox allow-scripts',
+      "connect-src 'none'",
+    ])
+    expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-dns-prefetch-control': 'off' })
+    const script = await app.inject('/console/assets/index-a1.js')
+    expect(script.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  test('send to one host that the request names, and to nothing that is not a host', async () => {
+    await build('one')
+    const { app } = await host()
+    const ask = (to: string) => app.inject(`${SENDER}?${new URLSearchParams({ to })}`)
+    for (const to of [
+      ...['https://api.example.com', 'http://localhost:8080', 'http://127.0.0.1', 'https://a_b.example'],
+      'https://[2001:db8::1]:8443',
+    ]) {
+      const { headers, body } = await ask(to)
+      expect(body).toBe('a request')
+      const directives = String(headers['content-security-policy']).split('; ')
+      expect(directives.slice(-2)).toEqual(['sandbox allow-scripts', `connect-src ${to}`])
+    }
+    for (const to of [
+      ...['', '*', 'https:', 'https://*', 'https://*.example.com', 'ws://a.example', 'data:', "'self'"],
+      ...['https://a.example https://b.example', "https://a.example; script-src 'unsafe-inline'"],
+      ...['https://a.example,b', 'https://a.example/path', 'https://user@a.example', 'https://a:99999'],
+      ...['https://A.example', 'https://a.example\n', "https://a'b.example", 'https://a..b'],
+    ])
+      expect([to, (await ask(to)).statusCode]).toEqual([to, 400])
+    for (const query of ['', '?to=https://a.example&to=https://b.example'])
+      expect((await app.inject(SENDER + query)).statusCode).toBe(400)
   })
 })
 

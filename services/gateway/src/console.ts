@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import staticFiles from '@fastify/static'
-import { Refusal } from '@gantry/contracts'
+import { invalidField, Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from './html.ts'
 
@@ -28,6 +28,22 @@ const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
 }
+/**
+ * Documents of APIs are shown in frames with an origin of their own, which cannot read the session of the console. Their
+ * scripts are those of the service, and they load nothing. Scalar and Mantine set inline styles.
+ */
+const FRAME_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  'sandbox allow-scripts',
+]
+/** A host name or an address, with an optional port. Other characters of a URL would change the policy. */
+const ORIGIN = /^https?:\/\/(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/
 /** The names of assets contain a digest of their content. */
 const YEAR_MS = 365 * 24 * 60 * 60 * 1_000
 const REFRESH_S = 2
@@ -40,23 +56,41 @@ const REFRESH_S = 2
 export async function webConsole(app: FastifyInstance, builds = BUILDS): Promise<void> {
   const root = `${app.prefix}/console/`
   const page = async (_request: FastifyRequest, reply: FastifyReply) => {
-    const text = pageOf(builds)
+    const text = pageOf(builds, 'index.html')
     reply.headers(PAGE_HEADERS)
     if (text === undefined)
       return reply.code(503).header('retry-after', String(REFRESH_S)).send(building().markup)
     // Relative URLs of the page start at the console, whatever path it is opened with.
     return reply.send(text.replace('<head>', `<head><base href="${root}">`))
   }
+  const frame = (name: string, sources: string, reply: FastifyReply) => {
+    const text = pageOf(builds, `frames/${name}.html`)
+    if (text === undefined) throw new Refusal('not-found')
+    const policy = [...FRAME_POLICY, `connect-src ${sources}`].join('; ')
+    // Links of documents are not looked up before they are followed.
+    const headers = { 'content-security-policy': policy, 'x-dns-prefetch-control': 'off' }
+    return reply.headers({ ...PAGE_HEADERS, ...headers }).send(text)
+  }
   await app.register(async scope => {
     // Without a root, because the folder does not exist before the first build.
     await scope.register(staticFiles, { serve: false, preCompressed: true })
     scope.get('/console', page)
     scope.get('/console/*', page)
+    scope.get('/console/frames/document', async (_request, reply) => frame('document', "'none'", reply))
+    // Sends one request of a document to the host that the person has confirmed.
+    scope.get('/console/frames/sender', async (request, reply) => {
+      const { to } = request.query as { to?: unknown }
+      if (typeof to !== 'string' || !ORIGIN.test(to) || !URL.canParse(to))
+        throw invalidField('to', 'must be a scheme, a host and an optional port')
+      return frame('sender', to, reply)
+    })
     scope.get('/console/assets/*', async (request, reply) => {
       const { '*': file } = request.params as { '*': string }
       const build = currentBuild(builds)
       // A name with other characters is not one that Vite has chosen.
       if (!build || !/^[\w-]+(\.[\w-]+)+$/.test(file)) throw new Refusal('not-found')
+      // The scripts of frames are modules, which an origin of its own may load only if that is allowed.
+      reply.header('access-control-allow-origin', '*')
       return reply.sendFile(file, join(builds, build, 'assets'), { maxAge: YEAR_MS, immutable: true })
     })
   })
@@ -70,11 +104,11 @@ function currentBuild(builds: string): string | undefined {
   }
 }
 
-function pageOf(builds: string): string | undefined {
+function pageOf(builds: string, file: string): string | undefined {
   const build = currentBuild(builds)
   if (build === undefined) return undefined
   try {
-    return readFileSync(join(builds, build, 'index.html'), 'utf8')
+    return readFileSync(join(builds, build, file), 'utf8')
   } catch {
     return undefined
   }

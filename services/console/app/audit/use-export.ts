@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
+import { save } from '../parts/save.ts'
 import { type ExportFilters, type Format, NOTHING_RECEIVED, type Received, receiveExport } from './export.ts'
-import { save } from './save.ts'
 
 export type ExportState =
   | { kind: 'none' | 'running' | 'complete' | 'cancelled'; so: Received }

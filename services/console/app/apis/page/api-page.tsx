@@ -3,6 +3,7 @@ import { Alert, Breadcrumbs, Button, Code, Group, Stack, Tabs, Title } from '@ma
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { isProblem } from '../../parts/field-errors.ts'
@@ -20,6 +21,9 @@ import { readApiPageSearch, type Tab } from './search.ts'
 import { VersionsTab } from './versions-tab.tsx'
 import { WebhooksTab } from './webhooks-tab.tsx'
 
+const DocumentationTab = lazy(async () => ({
+  default: (await import('../documents/documentation-tab.tsx')).DocumentationTab,
+}))
 const route = getRouteApi('/inside/apis/$apiId')
 
 /** The page of an API. */
@@ -93,6 +97,7 @@ function ApiTabs({ api, etag }: { api: Schemas['Api']; etag: string }) {
     <Tabs value={tab === 'webhooks' && !seesWebhooks ? 'details' : tab} onChange={choose} keepMounted={false}>
       <Tabs.List aria-label="Parts of the API">
         <Tabs.Tab value="details">Details</Tabs.Tab>
+        <Tabs.Tab value="documentation">Documentation</Tabs.Tab>
         <Tabs.Tab value="versions">Versions</Tabs.Tab>
         <Tabs.Tab value="deployments">Deployments</Tabs.Tab>
         {seesWebhooks && <Tabs.Tab value="webhooks">Webhooks</Tabs.Tab>}
@@ -100,6 +105,11 @@ function ApiTabs({ api, etag }: { api: Schemas['Api']; etag: string }) {
       </Tabs.List>
       <Tabs.Panel value="details" pt="md">
         <DetailsTab api={api} />
+      </Tabs.Panel>
+      <Tabs.Panel value="documentation" pt="md">
+        <Suspense fallback={<Loading what="the documents" />}>
+          <DocumentationTab api={api.id} />
+        </Suspense>
       </Tabs.Panel>
       <Tabs.Panel value="versions" pt="md">
         <VersionsTab api={api} />

@@ -1,11 +1,12 @@
 import { Button, FileButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type DragEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { OVER, useDrop } from '../../parts/drop.ts'
 import { notifyDone } from '../../parts/notify.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { ApiImage } from './image.tsx'
@@ -57,14 +58,7 @@ export function ImagePanel({ api }: { api: Schemas['Api'] }) {
   })
   const { over, ...dropping } = useDrop(files => uploading.mutate(files), allowed)
   return (
-    <Paper
-      withBorder
-      p="md"
-      component="section"
-      aria-label="Image"
-      {...dropping}
-      style={over ? { outline: '2px dashed var(--mantine-primary-color-filled)', outlineOffset: -4 } : {}}
-    >
+    <Paper withBorder p="md" component="section" aria-label="Image" {...dropping} style={over ? OVER : {}}>
       <Stack align="center">
         <Title order={2} size="h4" style={{ alignSelf: 'start' }}>
           Image
@@ -139,23 +133,4 @@ function ImageActions({ api, uploading, onChoose }: ImageActionsProps) {
       )}
     </>
   )
-}
-
-/** The event handlers of a place on which files can be dropped. */
-function useDrop(onDrop: (files: File[]) => void, enabled: boolean) {
-  const [over, setOver] = useState(false)
-  if (!enabled) return { over: false }
-  return {
-    over,
-    onDragOver(event: DragEvent) {
-      event.preventDefault()
-      setOver(true)
-    },
-    onDragLeave: () => setOver(false),
-    onDrop(event: DragEvent) {
-      event.preventDefault()
-      setOver(false)
-      onDrop([...event.dataTransfer.files])
-    },
-  }
 }

@@ -1,8 +1,10 @@
-const TABS = ['details', 'versions', 'deployments', 'webhooks', 'history'] as const
+import { type DocumentsSearch, readDocumentsSearch } from '../documents/search.ts'
+
+const TABS = ['details', 'documentation', 'versions', 'deployments', 'webhooks', 'history'] as const
 export type Tab = (typeof TABS)[number]
 
 /** The state of the page of an API in the URL. */
-export interface ApiPageSearch {
+export interface ApiPageSearch extends DocumentsSearch {
   /** Default: details */
   tab?: Tab
   /** The time whose state the history shows; absent for the present. */
@@ -10,8 +12,10 @@ export interface ApiPageSearch {
 }
 
 /** Reads the state from the URL. Values that it cannot use are left out. */
-export function readApiPageSearch({ tab, at }: Record<string, unknown>): ApiPageSearch {
+export function readApiPageSearch(search: Record<string, unknown>): ApiPageSearch {
+  const { tab, at } = search
   return {
+    ...(tab === 'documentation' && readDocumentsSearch(search)),
     ...(TABS.some(known => known === tab) && { tab: tab as Tab }),
     ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) && { at: new Date(at).toISOString() }),
   }

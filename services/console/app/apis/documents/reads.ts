@@ -1,0 +1,113 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { answer, authorizedFetch, client } from '../../http/client.ts'
+import { INTERFACE_PATH } from '../../http/place.ts'
+import { problemOf, RequestFailed } from '../../http/problem.ts'
+import type { Query, Schemas } from '../../http/schemas.ts'
+
+export type DocumentRecord = Schemas['Document']
+export type Version = Schemas['Version']
+
+/** A version of an API, as parameters of requests. */
+export interface VersionPath {
+  api_id: string
+  version_id: string
+}
+
+const PAGE_SIZE = 100
+/** A read document may have 20 MiB. */
+const TEXT_KEPT_MS = 30_000
+
+/** The versions of an API, newest first. */
+export const newestVersionsQuery = (api: string) =>
+  queryOptions({
+    queryKey: ['api', api, 'newest versions'],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/apis/{api_id}/versions', {
+          params: { path: { api_id: api }, query: { sort: ['createdAt,desc'], size: PAGE_SIZE } },
+          signal,
+        }),
+      ),
+  })
+
+/** The ids of the versions that have documents. */
+export const documentedVersionsQuery = (api: string) =>
+  queryOptions({
+    queryKey: ['api', api, 'documented versions'],
+    queryFn: async ({ signal }) => {
+      const { documents = [] } = await answer(
+        client.GET('/apis/{api_id}', {
+          params: { path: { api_id: api }, query: { includeDocuments: true } },
+          signal,
+        }),
+      )
+      return documents.map(({ version }) => version)
+    },
+  })
+
+/** The documents of a version: at most as many as a page has. */
+export const documentsQuery = (path: VersionPath) =>
+  queryOptions({
+    queryKey: ['api', path.api_id, 'documents', path.version_id],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/apis/{api_id}/versions/{version_id}/documents', {
+          params: { path, query: { size: PAGE_SIZE } },
+          signal,
+        }),
+      ),
+  })
+
+/** The path of a document. */
+export const pathOf = ({ api_id, version_id }: VersionPath, name: string) =>
+  `/apis/${api_id}/versions/${version_id}/documents/${name}`
+
+/** Reads the bytes of a document. @throws RequestFailed */
+export async function readBytes(path: VersionPath, name: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+  const url = `${window.location.origin}${INTERFACE_PATH}${pathOf(path, name)}`
+  const response = await authorizedFetch(new Request(url, { signal: signal ?? null }))
+  if (response.ok) return response.arrayBuffer()
+  throw new RequestFailed(problemOf(response, await response.json().catch(() => undefined)))
+}
+
+/** The text of a document. Its hash identifies the content, which does not change. */
+export const textQuery = (path: VersionPath, { name, sha256 }: DocumentRecord) =>
+  queryOptions({
+    queryKey: ['api', path.api_id, 'document text', path.version_id, name, sha256],
+    queryFn: async ({ signal }) => textOf(await readBytes(path, name, signal)),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: TEXT_KEPT_MS,
+  })
+
+/** The text in bytes: UTF-8, or UTF-16 with a byte order mark. */
+export function textOf(bytes: ArrayBuffer): string {
+  const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength))
+  const mark = first === 0xff && second === 0xfe ? 'utf-16le' : undefined
+  return new TextDecoder(first === 0xfe && second === 0xff ? 'utf-16be' : (mark ?? 'utf-8')).decode(bytes)
+}
+
+/** The findings in a document, errors first. */
+export const findingsQuery = (path: VersionPath, { name, sha256 }: DocumentRecord) =>
+  infiniteQueryOptions({
+    queryKey: ['api', path.api_id, 'findings', path.version_id, name, sha256],
+    queryFn: ({ signal, pageParam: page }) =>
+      answer(
+        client.GET('/apis/{api_id}/versions/{version_id}/documents/{name}/findings', {
+          params: { path: { ...path, name }, query: { page, size: PAGE_SIZE } },
+          signal,
+        }),
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
+  })
+
+/** The operations in the documents of a version. */
+export const operationsQuery = (path: VersionPath, query: Query<'listVersionOperations'>) =>
+  queryOptions({
+    queryKey: ['api', path.api_id, 'operations', path.version_id, query],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/apis/{api_id}/versions/{version_id}/operations', { params: { path, query }, signal }),
+      ),
+    placeholderData: keepPreviousData,
+  })

@@ -1,0 +1,151 @@
+import { Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useMemo, useRef } from 'react'
+import classes from './documents.module.css'
+
+/** Something that is said about a line of a document. */
+export interface Note {
+  severity: 'ERROR' | 'WARNING'
+  message: string
+  line: number | null
+  column: number | null
+  pointer: string | null
+}
+
+interface SourceLinesProps {
+  label: string
+  text: string
+  notes: readonly Note[]
+}
+
+/** A row: a line of the document, or a note below its line. */
+type Row = { line: number; text: string } | { note: Note }
+
+const ROW = 20
+/** Characters that are shown of a line, and before the column of a note. */
+const LONGEST = 1_000
+const LEAD = 100
+
+/** A document with notes below the lines that they are about, and a list of the notes. */
+export function SourceLines({ label, text, notes }: SourceLinesProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const rows = useMemo(() => rowsOf(text, notes), [text, notes])
+  const first = rows.findIndex(row => 'note' in row)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 20,
+    initialOffset: Math.max(0, (first - 4) * ROW),
+  })
+  const show = (note: Note) =>
+    virtual.scrollToIndex(
+      rows.findIndex(row => 'note' in row && row.note === note),
+      { align: 'center' },
+    )
+  return (
+    <Stack gap="xs">
+      <Stack
+        gap={2}
+        mah="30dvh"
+        style={{ overflow: 'auto' }}
+        component="ul"
+        m={0}
+        p={0}
+        tabIndex={0}
+        aria-label={`What is wrong with ${label}`}
+      >
+        {notes.map((note, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: notes have no identity but their place
+          <Group key={index} component="li" gap="xs" wrap="nowrap" align="baseline">
+            <NoteText note={note} />
+            {note.line !== null && (
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() => show(note)}
+                style={{ flexShrink: 0 }}
+              >
+                Line {note.line}
+              </Button>
+            )}
+          </Group>
+        ))}
+      </Stack>
+      <section
+        ref={scroller}
+        className={classes.lines}
+        aria-label={`Source of ${label}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+        tabIndex={0}
+      >
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map(({ key, index, start }) => (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className={classes.line}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <RowCells row={rows[index]} />
+            </div>
+          ))}
+        </div>
+      </section>
+    </Stack>
+  )
+}
+
+function RowCells({ row }: { row: Row | undefined }) {
+  if (!row) return null
+  if ('note' in row)
+    return (
+      <>
+        <span />
+        <span className={classes.note} data-severity={row.note.severity}>
+          {' '}
+          {row.note.column !== null && `Column ${row.note.column}: `}
+          {row.note.message}
+        </span>
+      </>
+    )
+  return (
+    <>
+      <span>{row.line}</span>
+      <span>{row.text}</span>
+    </>
+  )
+}
+
+function NoteText({ note: { severity, message, pointer } }: { note: Note }) {
+  return (
+    <>
+      <Badge size="sm" variant="default" style={{ flexShrink: 0 }}>
+        {severity === 'ERROR' ? 'Error' : 'Warning'}
+      </Badge>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {message}{' '}
+        {pointer && (
+          <Text span size="xs" c="dimmed">
+            {pointer}
+          </Text>
+        )}
+      </Text>
+    </>
+  )
+}
+
+function rowsOf(text: string, notes: readonly Note[]): Row[] {
+  const byLine = Map.groupBy(notes, ({ line }) => line)
+  return text.split(/\r\n|\r|\n/).flatMap((line, index): Row[] => {
+    const own = byLine.get(index + 1) ?? []
+    return [{ line: index + 1, text: shortened(line, own[0]?.column ?? 1) }, ...own.map(note => ({ note }))]
+  })
+}
+
+function shortened(line: string, column: number): string {
+  if (line.length <= LONGEST) return line
+  const start = Math.max(0, column - LEAD)
+  return `${start > 0 ? '… ' : ''}${line.slice(start, start + LONGEST)} …`
+}
