@@ -1,4 +1,4 @@
-import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import { nameUuids, type Reaction } from '@gantry/event-sourcing'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/stores'
@@ -50,7 +50,7 @@ interface Remembered {
   user: string
   /** The UUIDs in the outcome, which include those of all users whose names it has. */
   mentioned: string[]
-  /** HMAC of the request, with a key from ENCRYPTION_KEY and the idempotency key: it may contain a password. */
+  /** HMAC of the idempotency key and the request, with a key from ENCRYPTION_KEY: the request may contain a password. */
   requestHash: string
   state: State
   /** Seed of the ids that are made with the key. It changes when the key is used again after it expired. */
@@ -123,10 +123,8 @@ export function idempotency(options: {
     async run({ scope, key, request, user, credential }, handle) {
       const id = hashOf(`${scope}\n${key}`)
       const hashOfRequest = (inUse: KeyInUse) =>
-        createHmac('sha256', keyOfUse(secrets(inUse), 'request', key))
-          .update(request)
-          .digest('hex')
-      const sealingKey = (inUse: KeyInUse) => keyOfUse(secrets(inUse), `outcome ${id}`, key)
+        hmacOfUse(secrets(inUse), 'request', key).update(request).digest('hex')
+      const sealingKey = (inUse: KeyInUse) => hmacOfUse(secrets(inUse), 'outcome', key).update(id).digest()
       const now = options.now().getTime()
       const stored = await remembered.latest(id)
       const earlier = stored?.doc && stored.doc.expiresAt > now ? stored.doc : undefined
@@ -247,9 +245,12 @@ const keyOf = ({ encryptionKey, keyFingerprint }: Remembered): KeyInUse => ({
   fingerprint: keyFingerprint,
 })
 
-/** A key of one use of an idempotency key: whoever lacks ENCRYPTION_KEY cannot find it by guessing idempotency keys. */
-const keyOfUse = (secret: Uint8Array, purpose: string, key: string) =>
-  deriveKey(Buffer.concat([secret, Buffer.from(key)]), `idempotency ${purpose}`)
+/**
+ * An HMAC with the secret from ENCRYPTION_KEY, which begins with the purpose and the idempotency key. Without the secret, it
+ * cannot be compared with those of guessed idempotency keys.
+ */
+const hmacOfUse = (secret: KeyObject, purpose: string, key: string) =>
+  createHmac('sha256', secret).update(`${purpose}\n${key}\n`)
 
 /** Removes expired records, a few at each call, and their tombstones from time to time. */
 function forgettingExpired(remembered: Collection<Remembered>): (now: number) => Promise<void> {
@@ -277,7 +278,7 @@ const unsealed = (key: Uint8Array, sealed: string) => JSON.parse(unseal(key, sea
 
 const inProgress = () => new Refusal('request-in-progress', { headers: { 'retry-after': '1' } })
 
-function seedOf(secret: Uint8Array, name: string, repeated: boolean): Seed {
+function seedOf(secret: KeyObject, name: string, repeated: boolean): Seed {
   let made = 0
   const next = () => `${name}/${made++}`
   return {
@@ -293,8 +294,10 @@ function seedOf(secret: Uint8Array, name: string, repeated: boolean): Seed {
  * Returns a function that returns the secret of a key that a record was made with. It throws Error when ENCRYPTION_KEY lacks
  * the key: a repeated request could be taken for another one, or be answered with another secret than its first try stored.
  */
-function derivedSecrets({ all }: EncryptionKeys): (record: KeyInUse) => Uint8Array {
-  const secrets = new Map(all.map(({ bytes }) => [fingerprint(bytes), deriveKey(bytes, 'idempotency')]))
+function derivedSecrets({ all }: EncryptionKeys): (record: KeyInUse) => KeyObject {
+  const secrets = new Map(
+    all.map(({ bytes }) => [fingerprint(bytes), createSecretKey(deriveKey(bytes, 'idempotency'))]),
+  )
   return ({ id, fingerprint }) => {
     const secret = secrets.get(fingerprint)
     if (secret) return secret

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import type { requests } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, nameUuids } from '@gantry/event-sourcing'
 import { deriveKey, type Instrumented } from '@gantry/service-runtime'
@@ -22,7 +22,7 @@ const MINUTE = 16
 /** Records accesses in the log. Replicas count together, because all append to the stream of the minute. */
 export function accessesOf({ eventStore, unknownEvent, encryptionKeys, process }: Instrumented): Accesses {
   const access = aggregate({ eventStore, unknownEvent, category: 'access', decider: accessDecider })
-  const key = deriveKey(encryptionKeys.first.bytes, 'names of refused logins')
+  const key = createSecretKey(deriveKey(encryptionKeys.first.bytes, 'names of refused logins'))
   const omitted = new Counter({
     name: 'gantry_audit_omitted_total',
     help: 'Refused logins and operations beyond the 100 each of a minute that the audit log records',
