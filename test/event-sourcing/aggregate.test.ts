@@ -194,6 +194,24 @@ test('a new stream is appended to without a read; for an existing stream the dec
   expect(await counter(counting).execute('a', count(2))).toMatchObject({ revision: 1, state: { count: 3 } })
 })
 
+test.for([
+  ['once if an earlier try has ended', 'ended', 1],
+  ['before and after its append if an earlier try may be in progress', true, 2],
+] as const)('a command reads its new stream %s', async ([, repeated, expected]) => {
+  let reads = 0
+  const counting: EventStore = {
+    ...eventStore,
+    async readStream(...args) {
+      reads++
+      return eventStore.readStream(...args)
+    },
+  }
+  const command = { ...count(1), metadata: { ...storyMetadata, repeated } }
+  expect(await counter(counting).execute('a', command)).toMatchObject({ revision: 0, state: { count: 1 } })
+  expect(reads).toBe(expected)
+  expect(await counter().execute('a', command)).toMatchObject({ revision: 0, state: { count: 1 } })
+})
+
 test('events are projected before the command is answered', async () => {
   let projected = 0
   const one = counter(eventStore, () => {

@@ -31,15 +31,22 @@ class Tries {
   readonly #startedAt = performance.now()
   #count = 1
   #mayHaveAppended: boolean
+  #mayStillAppend: boolean
   #conflicted = false
 
   constructor({ repeated = false }: CommandMetadata) {
-    this.#mayHaveAppended = repeated
+    this.#mayHaveAppended = repeated !== false
+    this.#mayStillAppend = repeated === true
   }
 
   /** Whether an earlier try may have appended the events of the command without being acknowledged. */
   get mayHaveAppended(): boolean {
     return this.#mayHaveAppended
+  }
+
+  /** To be called when the events of an earlier try are not in the log. */
+  notFound(): void {
+    this.#mayHaveAppended = this.#mayStillAppend
   }
 
   /** Whether the stream had more events than the cached state when an earlier try appended. */
@@ -59,6 +66,7 @@ class Tries {
   async next(error: unknown): Promise<void> {
     if (error instanceof EventStoreUnavailable && this.#count < TRIES_WHEN_UNAVAILABLE) {
       this.#mayHaveAppended = true
+      this.#mayStillAppend = true
       await setTimeout(100 * this.#count)
     } else if (error instanceof WrongExpectedRevision && this.#count < TRIES_ON_CONFLICT) {
       this.#conflicted = true
@@ -137,6 +145,7 @@ class CommandHandler<State, Command extends DomainCommand, Event extends DomainE
         await projection?.show(id, { before, state, appended: facts, readAt })
         return { ...state, events, facts }
       }
+      if (earlier) tries.notFound()
       // Events that are not in the stream by that revision are appended after it or not at all.
       const fresh = earlier ?? (tries.conflicted ? await cache.load(id) : undefined)
       const decision = fresh

@@ -16,8 +16,11 @@ export interface CommandMetadata {
   traceparent?: string
   /** Id of the event this command reacts to. */
   causationId?: string
-  /** Whether a process that died may have executed the command: its events are looked for first. */
-  repeated?: boolean
+  /**
+   * Whether an earlier try may have executed the command: its events are looked for first. After `ended` they are found then
+   * or not at all; otherwise the append of a process that died can still arrive.
+   */
+  repeated?: boolean | 'ended'
 }
 
 export interface DomainCommand {

@@ -108,6 +108,7 @@ interface Call<Params, Query, Body> {
   /**
    * Metadata of a command that creates a stream with an id of `newId`. With an Idempotency-Key `repeated` is always set: at
    * the cost of one read of a missing stream, nothing is created twice even if the store has lost its idempotency records.
+   * Without a record, no earlier try is in progress.
    */
   creationMetadata: CommandMetadata
   /** A new UUID. Every try with the same Idempotency-Key gets the same ids and `secretBytes`. */
@@ -286,7 +287,8 @@ class CheckedCall implements Call<unknown, unknown, unknown> {
   }
 
   get creationMetadata(): CommandMetadata {
-    return metadataOf(this, this.#now(), this.#seed.commandId, this.#seed.keyed)
+    const { commandId, keyed, repeated } = this.#seed
+    return metadataOf(this, this.#now(), commandId, repeated || (keyed && 'ended'))
   }
 }
 
@@ -367,7 +369,7 @@ function metadataOf(
   { request, principal }: Pick<CheckedCall, 'request' | 'principal'>,
   now: Date,
   commandId: string,
-  repeated: boolean,
+  repeated: boolean | 'ended',
 ): CommandMetadata {
   const traceparent = contextOfRequest(request)?.traceparent
   return {
