@@ -222,6 +222,19 @@ describe('a key that has expired', () => {
     expect(commands.filter(({ repeated }) => repeated)).toEqual([])
   })
 
+  test('is looked for at one of 16 uses of other keys, and removed with ten for each of these', async () => {
+    const expired = Array.from({ length: 300 }, (_, n) => ({ id: `${n}`, expiresAt: time }))
+    await Promise.all(expired.map(record => remembered().put(record as never, 1)))
+    time++
+    const leftAfter = async (uses: number[]) => {
+      for (const n of uses) await ask(TOKEN, `k-${n}`)
+      return (await remembered().count({})) - 1 - (uses.at(-1) ?? 0)
+    }
+    expect(await leftAfter([0])).toBe(140)
+    expect(await leftAfter([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])).toBe(140)
+    expect(await leftAfter([16])).toBe(0)
+  })
+
   test('leaves a tombstone for one or two months, and creates a new resource after it', async () => {
     const ids = new Set<string>()
     for (let use = 1; use <= 3; use++) {

@@ -98,6 +98,11 @@ const PERIOD_MS = 30 * KEPT_MS
 const REMOVALS_KEPT_MS = PERIOD_MS + 2 * KEPT_MS
 const NUMBERS_OF_PERIOD = 2 ** 32
 const FORGET_EVERY_MS = 3_600_000
+/** Expired records are looked for at one of so many calls, and at the first one after some time. */
+const EXPIRE_CALLS = 16
+const EXPIRE_EVERY_MS = 1_000
+/** Number of records that are removed together. */
+const EXPIRE_MOST = 160
 const PAGE = 100
 /**
  * A request that has been running for longer counts as aborted: its process is assumed to have died. So does one that began
@@ -252,19 +257,28 @@ const keyOf = ({ encryptionKey, keyFingerprint }: Remembered): KeyInUse => ({
 const hmacOfUse = (secret: KeyObject, purpose: string, key: string) =>
   createHmac('sha256', secret).update(`${purpose}\n${key}\n`)
 
-/** Removes expired records, a few at each call, and their tombstones from time to time. */
+/**
+ * Removes expired records at some of the calls, more than calls have made since, and their tombstones from time to time. A
+ * query at each call would be a tenth of the processor time of a creation.
+ */
 function forgettingExpired(remembered: Collection<Remembered>): (now: number) => Promise<void> {
   let forgotAt = 0
+  let expiredAt = 0
+  let calls = 0
   const forgetRemovals = async () => {
     while ((await remembered.forgetRemoved(REMOVALS_KEPT_MS)) > 0);
   }
   return async now => {
+    calls++
+    if (calls < EXPIRE_CALLS && Math.abs(now - expiredAt) < EXPIRE_EVERY_MS) return
+    calls = 0
+    expiredAt = now
     const expired = await remembered.list({
       where: { expiresAt: { lt: now } },
       sort: [{ field: 'expiresAt', direction: 'asc' }],
-      limit: 10,
+      limit: EXPIRE_MOST,
     })
-    for (const { doc, revision } of expired) await remembered.remove(doc.id, revision)
+    await Promise.all(expired.map(({ doc, revision }) => remembered.remove(doc.id, revision)))
     if (now - forgotAt < FORGET_EVERY_MS) return
     forgotAt = now
     // The request does not wait for this, because there may be many tombstones.
