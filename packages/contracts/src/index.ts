@@ -108,6 +108,7 @@ export {
   updateUser,
 } from './operations/identity.ts'
 export { deleteImage, downloadImage, ImageRecord, uploadImage } from './operations/images.ts'
+export { ImportPlan, importApi } from './operations/imports.ts'
 export {
   BulkChange,
   cancelJob,
@@ -200,7 +201,9 @@ export {
   WebhookUpdate,
 } from './operations/webhooks.ts'
 export {
+  type AboutApi,
   MAX_NAMED_USERS,
+  type ReceivedDocument,
   type Reseal,
   type Resealed,
   type Rotation,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DocumentRecord } from './operations/documents.ts'
 import { UserStatus } from './operations/identity.ts'
 import { Timestamp } from './operations/primitives.ts'
 import { Principal, Role, Scope } from './operations/scopes.ts'
@@ -97,6 +98,24 @@ const RefusedOperation = z.object({
   requestId: z.string(),
 })
 
+/** The properties of a document that media has stored and that no version has yet. */
+const ReceivedDocument = DocumentRecord.omit({
+  primary: true,
+  createdAt: true,
+  updatedAt: true,
+  updatedBy: true,
+})
+export type ReceivedDocument = z.infer<typeof ReceivedDocument>
+
+/** What a document says about the API that it belongs to; null for what it does not say. */
+const AboutApi = z.object({
+  name: z.string().nullable(),
+  provider: z.string().nullable(),
+  service: z.string().nullable(),
+  description: z.string().nullable(),
+})
+export type AboutApi = z.infer<typeof AboutApi>
+
 /** The requests between services, and those of operators to services. */
 export const requests = {
   /** The principal of a credential, used from a network address. Refused as unauthenticated when it has none. */
@@ -147,6 +166,35 @@ export const requests = {
     asked: z.object({ api: z.string(), version: z.string(), at: z.string().optional() }),
     answer: z.object({ id: z.string() }),
     timeoutMs: 4_000,
+  }),
+  /** Checks a document and stores its bytes, which are removed after some hours unless a version gets it. */
+  receiveDocument: to('media', 'receive-document', {
+    asked: z.object({ gzip: z.base64(), charset: z.string().optional() }),
+    answer: z.object({ document: ReceivedDocument.omit({ name: true }), about: AboutApi }),
+    // Each of two tries has the time that a check may last.
+    timeoutMs: 34_000,
+  }),
+  /** Gives a received document to a version, or tells what that would change. */
+  attachDocument: to('media', 'attach-document', {
+    asked: z.object({
+      api: z.uuid(),
+      version: z.uuid(),
+      document: ReceivedDocument,
+      dryRun: z.boolean(),
+      metadata: z.object({
+        commandId: z.uuid(),
+        actor: z.object({
+          id: z.string().nullable(),
+          name: z.string(),
+          tokenId: z.string().optional(),
+          address: z.string().optional(),
+        }),
+        requestId: z.string(),
+        repeated: z.boolean(),
+      }),
+    }),
+    answer: z.object({ action: z.enum(['CREATE', 'UPDATE', 'NONE']) }),
+    timeoutMs: 10_000,
   }),
   /** A public event for a service to handle at once. The bus brings the same event later. */
   react: (service: 'catalog' | 'media') =>

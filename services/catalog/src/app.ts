@@ -74,14 +74,14 @@ export function catalogService(
     versions: periods.moments(readModels.collection(versions), versionPeriods),
   })
   const names = userNames(dependencies)
-  const react = reactionsOf({ ...dependencies, api })
   const announceDeletion = deletionAnnouncer(dependencies)
-  const background = jobsOf(dependencies, { projector, api, announceDeletion })
-
+  const limit = settings.MAX_VERSIONS_PER_API
+  const background = jobsOf(dependencies, { projector, api, announceDeletion, limit, ...names })
+  const react = reactionsOf({ ...dependencies, api })
   return serviceFrom(dependencies, {
     name: 'catalog',
     projectors: [projector, periods.projector],
-    routes(app, admit) {
+    async routes(app, admit) {
       const route = router(app, admit, dependencies, 'catalog')
       apiRoutes(route, { api, ...views(), namesOf: names.namesOf, announceDeletion })
       facetRoutes(route, { documents: readModels.collection(apis), namesOf: names.namesOf })
@@ -92,8 +92,11 @@ export function catalogService(
         upToDate: periods.upToDate,
         namesOf: names.namesOf,
       })
-      versionRoutes(route, { api, ...views(), limit: settings.MAX_VERSIONS_PER_API, announceDeletion })
+      versionRoutes(route, { api, ...views(), limit, announceDeletion })
       background.routes(route)
+      await app.register(async bodies =>
+        background.documentRoutes(bodies, router(bodies, admit, dependencies, 'catalog')),
+      )
     },
     publication: {
       streamPrefixes: ['api-'],

@@ -24,6 +24,7 @@ import {
 } from './document/document.projection.ts'
 import { documentRoutes } from './document/document.routes.ts'
 import type { DocumentEvent, DocumentsState } from './document/document.ts'
+import { importResponders } from './document/imports.ts'
 import { operations, operationsProjection } from './document/operations.projection.ts'
 import { imageDecider } from './image/image.decide.ts'
 import { acceptForms } from './image/image.form.ts'
@@ -59,6 +60,7 @@ export function mediaService(
   const docs = documentParts(dependencies, { bytes, checker, projector })
   const react = reactionsOf({ image, documents: docs.aggregate }, dependencies)
   const announcing = announcements(dependencies, docs.projector)
+  const uploads = { bytes, strict: settings.DOCUMENTS_STRICT, limit: settings.MAX_DOCUMENTS_PER_VERSION }
 
   return serviceFrom(dependencies, {
     name: 'media',
@@ -81,14 +83,12 @@ export function mediaService(
         bodies.addContentTypeParser('*', (_request, _body, done) => done(null))
         documentRoutes(route, router(bodies, admit, dependencies, 'media'), {
           ...docs,
-          bytes,
+          ...uploads,
           documents: docs.periods.moments(readModels.collection(documents), documentPeriods),
           operations: readModels.collection(operations),
           findVersion: async (api, version, at) =>
             (await process.peers.ask(requests.findVersion, { api, version, at })).id,
           announce: announcing.document,
-          limit: settings.MAX_DOCUMENTS_PER_VERSION,
-          strict: settings.DOCUMENTS_STRICT,
           keptSince: () => new Date(given.now().getTime() - settings.DOCUMENT_RETENTION).toISOString(),
         })
       })
@@ -112,6 +112,7 @@ export function mediaService(
         await react(message)
         return null
       }),
+      ...importResponders({ ...uploads, ...docs, announce: announcing.document, now: given.now }),
     ],
   })
 }

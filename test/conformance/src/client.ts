@@ -6,7 +6,7 @@ import { messagesOf } from './stream.ts'
 type Value = string | number | boolean
 export type Query = Record<string, Value | Value[] | undefined>
 
-export type Body = string | FormData
+export type Body = string | FormData | Uint8Array<ArrayBuffer>
 
 export interface Options {
   query?: Query

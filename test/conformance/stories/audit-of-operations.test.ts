@@ -95,6 +95,11 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
     ;(await admin.put(path, undefined, { body: '# Read me' })).is(201)
     return [path]
   },
+  importApi: async () => [
+    '/apis/import',
+    undefined,
+    JSON.stringify({ openapi: '3.1.0', info: { title: unique('imported'), version: '1' }, paths: {} }),
+  ],
   changeApis: async () => ['/apis/bulk', { ids: [(await createApi()).id], change: { status: 'INACTIVE' } }],
   cancelJob: async by => {
     const ids = Array.from({ length: 2_000 }, uuid)

@@ -6,6 +6,7 @@ import * as documents from '../operations/documents.ts'
 import * as history from '../operations/history.ts'
 import * as identity from '../operations/identity.ts'
 import * as images from '../operations/images.ts'
+import * as imports from '../operations/imports.ts'
 import * as jobs from '../operations/jobs.ts'
 import type { Operation } from '../operations/operation.ts'
 import * as readModels from '../operations/read-models.ts'
@@ -20,6 +21,7 @@ export const OPERATIONS: readonly Operation[] = [
   images,
   versions,
   documents,
+  imports,
   jobs,
   identity,
   audit,

@@ -165,7 +165,7 @@ test.for([
     JSON.stringify({ id: 'catalog.api-exists', asked: { api: 1 } }),
     400,
   ],
-  ['a body of more than a megabyte', JSON.stringify({ id: 'x'.repeat(1_100_000) }), 413],
+  ['a body of more than 32 MiB', JSON.stringify({ id: 'x'.repeat(33_600_000) }), 413],
 ] as const)('%s is refused', async ([, body, status]) => {
   const { url, asked } = await catalog()
   const headers = { 'content-type': 'application/json', [PRINCIPAL_HEADER]: PASSES[0] ?? '' }

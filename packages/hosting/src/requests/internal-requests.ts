@@ -115,6 +115,8 @@ export const peerAt = (socketPath: string): Pick<Peers, 'ask'> => ({
 })
 
 const PATH = '/inside/requests'
+/** The largest document in base64, if gzip does not make it smaller. */
+const BODY_LIMIT = 32 * 1_048_576
 const JSON_BODY = { 'content-type': 'application/json' }
 
 type Value = z.infer<ReturnType<typeof z.json>>
@@ -174,7 +176,7 @@ export function answering(
   vouched: PassedPrincipals['vouched'],
 ): void {
   app.addHook('onRequest', async request => vouched(request))
-  app.post(PATH, { config: { vouched: true } }, async (request): Promise<Reply> => {
+  app.post(PATH, { bodyLimit: BODY_LIMIT, config: { vouched: true } }, async (request): Promise<Reply> => {
     const { data } = Question.safeParse(request.body)
     if (!data) throw new Refusal('malformed-request', { detail: 'The body must have id and asked' })
     const [service = ''] = data.id.split('.')

@@ -33,13 +33,17 @@ import {
   type VersionCommand,
 } from './version.decide.ts'
 
+/** Fields to set, and tags to add and to remove. */
+type ApiChange = Pick<BulkChange, 'tags' | 'status' | 'owner'> &
+  Partial<Pick<ApiFields, 'displayName' | 'description'>>
+
 export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
   | ({ type: 'UpdateApi'; input: ApiInput } & Conditional)
   /** `fields` are those at the time `at`. */
   | ({ type: 'RestoreApi'; at: string; fields: ApiFields } & Conditional)
   /** Changes some fields, whatever the others are. */
-  | ({ type: 'ChangeApi'; change: BulkChange } & Conditional)
+  | ({ type: 'ChangeApi'; change: ApiChange } & Conditional)
   /** An API that was changed later than `unchangedSince` (ISO 8601 UTC) is not deleted. */
   | ({ type: 'DeleteApi'; undeploy: boolean; unchangedSince?: string } & Conditional)
   | VersionCommand
@@ -123,13 +127,14 @@ function updated({ record, recordRevision }: LiveApi, command: Conditional, fiel
   return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: command.metadata.now } }]
 }
 
-/** The fields after a bulk change. @throws Refusal invalid-request when the API would have too many tags */
-function changedFields({ tags, status, owner }: BulkChange, record: ApiSnapshot): ApiFields {
+/** The fields after a change. @throws Refusal invalid-request when the API would have too many tags */
+function changedFields({ tags, ...others }: ApiChange, record: ApiSnapshot): ApiFields {
   const { id, createdAt, updatedAt, hasImage, deploymentStatus, ...fields } = record
+  const set = Object.entries(others).filter(([, value]) => value !== undefined)
   const kept = fields.tags.filter(tag => !tags?.remove.includes(tag))
   const next = [...new Set([...kept, ...(tags?.add ?? [])])]
   if (tags && next.length > MAX_TAGS) throw invalidField('tags', `must be at most ${MAX_TAGS}`)
-  return { ...fields, ...(tags && { tags: next }), ...(status && { status }), ...(owner && { owner }) }
+  return { ...fields, ...Object.fromEntries(set), ...(tags && { tags: next }) }
 }
 
 /** Decides on an API that does not exist. Callers are refused; late reports, timeouts and events change nothing. */

@@ -51,7 +51,8 @@ export function bulkChanges({ api, announceDeletion }: BulkChanges): JobKind {
     async perform(id, { job, metadata }) {
       const { change } = job.task
       if (!change.delete) {
-        const { facts } = await api.execute(id, { type: 'ChangeApi', metadata, change })
+        const { delete: _, ...fields } = change
+        const { facts } = await api.execute(id, { type: 'ChangeApi', metadata, change: fields })
         return { item: id, api: id, status: facts.length > 0 ? 'UPDATED' : 'UNCHANGED' }
       }
       const { undeploy, unchangedSince = job.createdAt } = change.delete

@@ -1,6 +1,8 @@
 import { aggregate, type Projector, type Worker } from '@gantry/event-sourcing'
-import type { AddRoute, Instrumented } from '@gantry/service-runtime'
+import type { AddRoute, Instrumented, NamesOf } from '@gantry/service-runtime'
 import { apis } from '../api/api.projection.ts'
+import { type App, importRoutes } from '../import/import.routes.ts'
+import { ApiImports } from '../import/imports.ts'
 import { type BulkChanges, bulkChanges, bulkRoutes } from './bulk.ts'
 import { jobDecider } from './job.decide.ts'
 import { jobInputs } from './job.input.ts'
@@ -10,25 +12,36 @@ import { startJobRunner } from './job.runner.ts'
 
 export interface Jobs {
   routes(route: AddRoute): void
+  /** Adds the routes whose bodies are documents, to an app of their own. */
+  documentRoutes(app: App, route: AddRoute): void
   start(): Worker
 }
 
-/** The jobs of the catalog. @param parts.projector has the collections of `job.projection.ts` */
-export function jobsOf(
-  dependencies: Instrumented,
-  { projector, ...changes }: BulkChanges & { projector: Projector },
-): Jobs {
-  const { eventStore, readModels } = dependencies
+export interface JobsOptions extends BulkChanges {
+  /** Has the collections of `job.projection.ts`. */
+  projector: Projector
+  namesOf: NamesOf
+  /** Maximum number of versions of an API; 0 for no limit. */
+  limit: number
+}
+
+/** The jobs of the catalog, and imports. */
+export function jobsOf(dependencies: Instrumented, options: JobsOptions): Jobs {
+  const { eventStore, readModels, process } = dependencies
+  const { projector, api, namesOf, limit } = options
   const view = { projector, project: projectJob }
   const job = aggregate({ ...dependencies, category: 'job', decider: jobDecider, view })
   const inputs = jobInputs(eventStore)
   const documents = { job, jobs: readModels.collection(jobs), results: readModels.collection(jobResults) }
   const requestJob = jobRequests({ ...documents, inputs })
+  const listed = readModels.collection(apis)
+  const imports = new ApiImports({ api, apis: listed, peers: process.peers, limit })
   return {
     routes(route) {
       jobRoutes(route, documents)
-      bulkRoutes(route, { apis: readModels.collection(apis), requestJob })
+      bulkRoutes(route, { apis: listed, requestJob })
     },
-    start: () => startJobRunner({ job, inputs, kinds: { BULK: bulkChanges(changes) }, dependencies }),
+    documentRoutes: (app, route) => importRoutes(app, route, { imports, apis: listed, namesOf }),
+    start: () => startJobRunner({ job, inputs, kinds: { BULK: bulkChanges(options) }, dependencies }),
   }
 }

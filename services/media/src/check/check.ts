@@ -1,6 +1,7 @@
 import type { DocumentKind, Finding } from '@gantry/contracts'
 import { asyncApiContent, asyncApiFindings, asyncApiVersion } from './asyncapi.ts'
 import {
+  aboutOf,
   type Checked,
   type CheckOptions,
   type Content,
@@ -132,7 +133,7 @@ function structuredOf(tree: Tree, decoded: Decoded): Checked | undefined {
     { content, found }: { content: Content; found: readonly Found[] },
   ) => {
     requireUtf8(decoded)
-    return made(kind, mediaType, content, located(tree, found))
+    return { ...made(kind, mediaType, content, located(tree, found)), about: aboutOf(root) }
   }
   try {
     if ('openapi' in root || 'swagger' in root) {

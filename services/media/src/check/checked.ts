@@ -1,4 +1,4 @@
-import type { DescribedOperation, DocumentError, DocumentKind, Finding } from '@gantry/contracts'
+import type { AboutApi, DescribedOperation, DocumentError, DocumentKind, Finding } from '@gantry/contracts'
 
 /** An operation in a document, without the place of the document. */
 export type Operation = Omit<DescribedOperation, 'api' | 'version' | 'document'>
@@ -19,6 +19,8 @@ export interface Checked {
   content: Content
   /** At most `MAX_FINDINGS`. */
   findings: Finding[]
+  /** For imports. Absent in what was derived from a stored document. */
+  about?: AboutApi
 }
 
 /** What a check knows of a document beside its bytes. */
@@ -65,6 +67,17 @@ export const textOf = (value: unknown, most = MAX_TEXT): string | null =>
     : typeof value === 'number'
       ? String(value)
       : null
+
+/** What an OpenAPI or AsyncAPI document says about its API. */
+export function aboutOf(document: Record<string, unknown>): AboutApi {
+  const info = objectOf(document.info)
+  return {
+    name: textOf(document['x-gantry-name'] ?? info['x-gantry-name']),
+    provider: textOf(info['x-providerName']),
+    service: textOf(info['x-serviceName']),
+    description: textOf(info.description),
+  }
+}
 
 /** The summary of an operation, or else the beginning of its description. */
 export const summaryOf = (description: unknown, summary?: unknown): string | null =>

@@ -18,7 +18,7 @@ export interface Contents {
 const nameOf = (kind: DocumentKind) => `${EXTRACTION}-${kind}`
 
 export function documentContents(bytes: StoredBytes, checker: Checker, log: Log): Contents {
-  const keep = (sha256: string, checked: Checked) =>
+  const keep = (sha256: string, { about: _, ...checked }: Checked) =>
     bytes.putDerived(nameOf(checked.kind), sha256, Buffer.from(JSON.stringify(checked)))
   return {
     keep,

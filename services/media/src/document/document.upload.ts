@@ -4,7 +4,7 @@ import { countBody } from '@gantry/service-runtime'
 import type { FastifyRequest } from 'fastify'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { BUFFER_BYTES, dropRest, Upload } from '../bytes/upload.ts'
-import { DocumentInvalid } from '../check/checked.ts'
+import { type Checked, DocumentInvalid } from '../check/checked.ts'
 import type { Checker } from '../check/checker.ts'
 import type { Contents } from './contents.ts'
 import type { DocumentContent } from './document.ts'
@@ -46,26 +46,30 @@ export async function receiveDocument(
     }
     const options = { kind, charset: charsetOf(request) }
     const checked = await checker.check({ size, read }, options).finally(() => counted.subtract(held))
-    const errors = checked.findings.filter(({ severity }) => severity === 'ERROR')
-    if (strict && errors.length > 0) throw new DocumentInvalid(errors)
+    const content = documentContent({ name, size, sha256 }, checked, strict)
     await upload.store()
     await contents.keep(sha256, checked)
-    const { content, mediaType } = checked
-    return {
-      name,
-      kind: checked.kind,
-      mediaType,
-      size,
-      sha256,
-      title: content.title,
-      version: content.version,
-      counts: { operations: content.operations.length, schemas: content.schemas.length },
-      findings: { errors: errors.length, warnings: checked.findings.length - errors.length },
-    }
+    return content
   } catch (error) {
     throw error instanceof DocumentInvalid ? refused(error.errors) : error
   } finally {
     await upload.discard()
+  }
+}
+
+/** The properties of a document that was checked. @throws DocumentInvalid for errors, if those are refused */
+export function documentContent(
+  { name, size, sha256 }: Pick<DocumentContent, 'name' | 'size' | 'sha256'>,
+  { kind, mediaType, content, findings }: Checked,
+  strict: boolean,
+): DocumentContent {
+  const errors = findings.filter(({ severity }) => severity === 'ERROR')
+  if (strict && errors.length > 0) throw new DocumentInvalid(errors)
+  const { title, version, operations, schemas } = content
+  return {
+    ...{ name, kind, mediaType, size, sha256, title, version },
+    counts: { operations: operations.length, schemas: schemas.length },
+    findings: { errors: errors.length, warnings: findings.length - errors.length },
   }
 }
 
@@ -76,7 +80,7 @@ const inOwnMemory = (bytes: Buffer): Uint8Array =>
 const charsetOf = ({ headers }: FastifyRequest) =>
   /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1]
 
-function refused(given: readonly DocumentError[]): Refusal {
+export function refused(given: readonly DocumentError[]): Refusal {
   const errors = given.map(({ line, column, pointer, message }) => ({ line, column, pointer, message }))
   const [first] = errors
   const place = first?.line ? `line ${first.line}${first.column ? `, column ${first.column}` : ''}: ` : ''

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { ApiRecord, apiExample } from './apis.ts'
+import { DocumentKind } from './document-kinds.ts'
+import { MAX_DOCUMENT_BYTES } from './documents.ts'
+import { operation } from './operation.ts'
+import { flag } from './primitives.ts'
+
+const Planned = z.enum(['CREATE', 'UPDATE', 'NONE'])
+const id = z.uuid().nullable().meta({ description: 'Null for what does not exist yet' })
+
+/** What an import would do. */
+export const ImportPlan = z
+  .object({
+    api: z.object({ action: Planned, id, name: z.string(), displayName: z.string() }),
+    version: z.object({ action: Planned, id, name: z.string() }),
+    document: z.object({ action: Planned, name: z.string(), kind: DocumentKind }),
+    findings: z.object({ errors: z.int(), warnings: z.int() }),
+  })
+  .meta({ id: 'ImportPlan' })
+export type ImportPlan = z.infer<typeof ImportPlan>
+
+const record: ApiRecord = { ...apiExample, ownerDisplayName: 'Administrator' }
+
+export const importApi = operation({
+  id: 'importApi',
+  method: 'POST',
+  path: '/apis/import',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'Create or update an API from a document',
+  description:
+    'The body is the document, with what `PUT …/documents/{name}` allows. Creates the API and the version that it names, or updates the display name and the description of the API, and stores the document in the version. The name of the API is `x-gantry-name` of the document or of its `info`; else `x-providerName` with `x-serviceName`, or with the title; else the title. Without `info.version` the version is `unversioned`. A document replaces the one of its kind in the version. The same import again changes nothing, and completes one that was interrupted.',
+  scope: 'API_WRITE',
+  query: z.object({ dryRun: flag('true: change nothing, and answer with what the import would do') }),
+  body: z.any().meta({ override: { type: 'string', format: 'binary' } }),
+  bodyMediaType: '*/*',
+  bodyLimit: MAX_DOCUMENT_BYTES,
+  responses: {
+    200: {
+      description: 'The API, which was there before; with dryRun the plan',
+      schema: z.union([ApiRecord, ImportPlan]),
+      example: record,
+    },
+    201: {
+      description: 'The new API',
+      schema: ApiRecord,
+      headers: { Location: 'Path of the API' },
+      example: record,
+    },
+  },
+  problems: [
+    'document-invalid',
+    'document-too-large',
+    'too-many-checks',
+    'too-many-documents',
+    'too-many-versions',
+    'api-not-found',
+    'write-conflict',
+  ],
+})

@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type ApiRecord, importApi, Refusal } from '@gantry/contracts'
+import { type AddRoute, type NamesOf, readBody, type Service } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
+import { type ApiDocument, snapshotOf } from '../api/api.projection.ts'
+import type { ApiImports, GivenDocument } from './imports.ts'
+
+/** An HTTP app to which routes are added. */
+export type App = Parameters<Service['routes']>[0]
+
+export interface ImportRoutes {
+  imports: ApiImports
+  apis: Collection<ApiDocument>
+  namesOf: NamesOf
+}
+
+/** @param route adds a route to `app`, whose bodies are documents of any type */
+export function importRoutes(app: App, route: AddRoute, { imports, apis, namesOf }: ImportRoutes): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', readBody)
+  route(importApi, async ({ query, metadata, newId, request }) => {
+    const document = documentIn(request)
+    if (query.dryRun) return { status: 200, body: await imports.plan(document, metadata) }
+    const { api, status } = await imports.run(document, { api: newId(), version: newId(), metadata })
+    const body = await record(api)
+    return status === 'CREATED' ? { status: 201, body, location: `/apis/${api}` } : { status: 200, body }
+  })
+
+  const record = async (id: string): Promise<ApiRecord> => {
+    const doc = (await apis.get(id))?.doc
+    if (!doc) throw new Refusal('api-not-found')
+    const owner = (await namesOf([doc.owner])).get(doc.owner ?? '')
+    return { ...snapshotOf(doc), ownerDisplayName: owner && !owner.deleted ? owner.displayName : null }
+  }
+}
+
+/** @throws Refusal unsupported-media-type */
+function documentIn({ body, headers }: { body: unknown; headers: IncomingHttpHeaders }): GivenDocument {
+  const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase()
+  if (encoding !== 'identity' && encoding !== 'gzip')
+    throw new Refusal('unsupported-media-type', { detail: 'Content-Encoding must be gzip or absent' })
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1]
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+  return { bytes, isGzip: encoding === 'gzip', charset }
+}

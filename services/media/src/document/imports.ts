@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { MAX_DOCUMENT_BYTES, Refusal, requests } from '@gantry/contracts'
+import type { Executed } from '@gantry/event-sourcing'
+import { type Responder, responder, Slots } from '@gantry/service-runtime'
+import { DocumentInvalid } from '../check/checked.ts'
+import type { DocumentsAggregate } from './document.decide.ts'
+import { type DocumentEvent, type DocumentsState, documentIn, idOf } from './document.ts'
+import { type DocumentUploads, documentContent, refused } from './document.upload.ts'
+
+export interface DocumentImports extends DocumentUploads {
+  aggregate: DocumentsAggregate
+  announce(api: string, document: string, executed: Executed<DocumentsState, DocumentEvent>): Promise<void>
+  /** Maximum number of documents of a version. */
+  limit: number
+  now(): Date
+}
+
+/** Documents in memory at the same time: each may take 20 MiB, and as much again while it is checked. */
+const AT_ONCE = 2
+const WAIT_MS = 5_000
+
+const decompressed = promisify(gunzip)
+
+/** The requests of catalog, which imports APIs from documents. */
+export function importResponders(imports: DocumentImports): Responder[] {
+  const { aggregate, announce, limit, now } = imports
+  const slots = new Slots(AT_ONCE)
+
+  return [
+    responder(requests.receiveDocument, async ({ gzip, charset }) => {
+      const slot = await slots.take(undefined, { waitMs: WAIT_MS })
+      if (!slot) throw new Refusal('too-many-checks')
+      try {
+        return await receive(imports, await bytesIn(gzip), charset)
+      } finally {
+        slot.release()
+      }
+    }),
+    responder(requests.attachDocument, async ({ api, version, document, dryRun, metadata: given }) => {
+      const { state } = await aggregate.load(api)
+      const before = documentIn(state, version, document.name)
+      const action = before ? ('UPDATE' as const) : ('CREATE' as const)
+      if (dryRun) return { action: before?.sha256 === document.sha256 ? ('NONE' as const) : action }
+      const metadata = { ...given, now: now().toISOString() }
+      const place = { version, condition: {}, limit }
+      const command = { type: 'UploadDocument', metadata, api, ...place, content: document } as const
+      const executed = await aggregate.execute(api, { ...command, primary: false })
+      await announce(api, idOf(version, document.name), executed)
+      return { action: executed.facts.length > 0 ? action : ('NONE' as const) }
+    }),
+  ]
+}
+
+async function bytesIn(gzip: string): Promise<Buffer> {
+  try {
+    return await decompressed(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_DOCUMENT_BYTES })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE')
+      throw new Refusal('malformed-request', { detail: 'the body is not gzip' })
+    throw new Refusal('document-too-large', {
+      detail: `a document may have at most ${MAX_DOCUMENT_BYTES} bytes`,
+    })
+  }
+}
+
+/** Checks a document, and stores its bytes. @throws Refusal document-invalid, too-many-checks */
+async function receive(
+  { bytes, checker, contents, strict }: DocumentUploads,
+  document: Buffer,
+  charset: string | undefined,
+) {
+  const size = document.length
+  const sha256 = createHash('sha256').update(document).digest('hex')
+  try {
+    // A copy: the thread of the check takes the memory of what it gets.
+    const checked = await checker.check({ size, read: async () => Uint8Array.from(document) }, { charset })
+    const { name, ...received } = documentContent({ name: '', size, sha256 }, checked, strict)
+    await bytes.put(sha256, document)
+    await contents.keep(sha256, checked)
+    const { about = { name: null, provider: null, service: null, description: null } } = checked
+    return { document: received, about }
+  } catch (error) {
+    throw error instanceof DocumentInvalid ? refused(error.errors) : error
+  }
+}
