@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { checkPage, fitsPhone, isFocused, open, searchOf, test } from './src/browser.ts'
+import { checkFrame, checkPage, fitsPhone, isFocused, open, searchOf, test } from './src/browser.ts'
 import { openReceiver } from './src/receiver.ts'
 import { createApi, request, tokenWith, url } from './src/service.ts'
 
@@ -250,6 +250,27 @@ test('a document is replaced as it was seen, made primary, downloaded and delete
   await page.keyboard.press('Enter')
   await shown(page, 'a.md').getByRole('heading', { name: 'Mine' }).waitFor()
   expect(await request('GET', documents)).toMatchObject({ content: [{ name: 'a.md', primary: true }] })
+})
+
+test('events, text and code are shown without a finding of axe, in both themes', async ({ page }) => {
+  const { api, documents } = await createVersion()
+  const kinds = {
+    'events.yaml': 'asyncapi: 3.0.0\ninfo: {title: Orders, version: "1"}\nchannels: {o: {address: orders}}\n',
+    'read.md': '# Orders\n\n| a | b |\n|---|---|\n| `c` | [d](#orders) |\n',
+    'orders.proto': 'syntax = "proto3";\n// Orders.\nmessage Order { string id = 1; }\n',
+  }
+  for (const [name, content] of Object.entries(kinds)) {
+    await put(`${documents}/${name}`, content)
+    await openDocuments(page, api, `&document=${name}`)
+    await shown(page, name)
+      .getByText(/orders/i)
+      .first()
+      .waitFor()
+    await checkPage(page)
+    const frame = page.frames().find(frame => frame.url().includes('/frames/document'))
+    expect(frame).toBeDefined()
+    if (frame) await checkFrame(page, frame)
+  }
 })
 
 /** Chooses an entry of a menu with the keyboard. */

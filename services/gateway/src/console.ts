@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import staticFiles from '@fastify/static'
 import { invalidField, Refusal } from '@gantry/contracts'
+import { html } from '@gantry/markup'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { html } from './html.ts'
 
 /** Where `services/console/src/build.ts` puts builds. */
 const BUILDS = join(import.meta.dirname, '../../../.cache/console')

@@ -45,7 +45,7 @@ const OWNERS = {
   'highlight.js': 'services/console',
   'ipaddr.js': 'services/notifier',
   jose: 'services/identity',
-  'js-yaml': 'services/media',
+  'js-yaml': 'services/(console|media)',
   marked: 'services/console',
   mongodb: 'packages/stores-mongo',
   nats: 'packages/messaging-nats',

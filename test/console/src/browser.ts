@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Locator, type Page, type Route } from 'playwright-core'
+import { type Browser, chromium, type Frame, type Locator, type Page, type Route } from 'playwright-core'
 import { expect, inject, test as vitest } from 'vitest'
 import { CHROMIUM_ARGUMENTS, HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
 import { request, url } from './service.ts'
@@ -163,7 +163,10 @@ export const isFocused = async (locator: Locator) =>
   (await locator.and(locator.page().locator(':focus')).count()) === 1
 
 /** Checks the page with axe-core (WCAG 2.2 A and AA) in the light and in the dark theme. */
-export async function checkPage(page: Page): Promise<void> {
+export const checkPage = (page: Page): Promise<void> => checkFrame(page, page)
+
+/** Checks a frame of a page in the same way. */
+export async function checkFrame(page: Page, checked: Page | Frame): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     // The colours change in the next frame.
@@ -171,7 +174,7 @@ export async function checkPage(page: Page): Promise<void> {
     // The themes differ in their colours alone.
     const rules = colorScheme === 'light' ? WCAG : ['color-contrast']
     // An element that the page replaces meanwhile, e.g. a countdown, has no colours: the page is checked again.
-    await expect.poll(() => violations(page, rules), { message: `${colorScheme} theme` }).toEqual([])
+    await expect.poll(() => violations(checked, rules), { message: `${colorScheme} theme` }).toEqual([])
   }
 }
 
@@ -185,7 +188,7 @@ export async function fitsPhone(page: Page): Promise<void> {
 }
 
 /** @param runOnly tags or ids of rules of axe-core */
-async function violations(page: Page, runOnly: string[]): Promise<string[]> {
+async function violations(page: Page | Frame, runOnly: string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async runOnly => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }

@@ -9,6 +9,7 @@ const tell = (message: FromFrame) => window.parent.postMessage(message, '*')
 
 async function viewOf(document: ShownDocument, root: HTMLElement, theme: Theme): Promise<View> {
   if (document.kind === 'openapi') return (await import('./openapi.ts')).showOpenApi(document, root, theme)
+  if (document.kind === 'asyncapi') return (await import('./asyncapi.ts')).showAsyncApi(document, root)
   if (document.kind === 'markdown') return (await import('./markdown.ts')).showMarkdown(document, root)
   return (await import('./source.ts')).showSource(document, root)
 }

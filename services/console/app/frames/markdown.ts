@@ -6,6 +6,7 @@ import type { View } from './view.ts'
 /** What a text may contain: no scripts, styles, forms or frames, and no images of other hosts. */
 const ALLOWED = {
   USE_PROFILES: { html: true },
+  RETURN_DOM_FRAGMENT: true as const,
   FORBID_TAGS: ['style', 'form', 'input', 'button', 'select', 'textarea', 'video', 'audio', 'source', 'map'],
   FORBID_ATTR: ['style', 'class', 'srcset', 'background', 'ping', 'target', 'id', 'name'],
 }
@@ -13,8 +14,9 @@ const ALLOWED = {
 /** Shows Markdown. */
 export function showMarkdown({ text }: ShownDocument, root: HTMLElement): View {
   root.className = 'prose'
-  root.innerHTML = DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED)
-  for (const image of root.querySelectorAll('img')) if (!image.src.startsWith('data:')) replace(image)
+  const content = DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED)
+  for (const image of content.querySelectorAll('img')) if (!image.src.startsWith('data:')) replace(image)
+  root.replaceChildren(content)
   const ids = new Map<string, number>()
   for (const heading of root.querySelectorAll('h1, h2, h3, h4, h5, h6')) heading.id = slugOf(heading, ids)
   for (const block of root.querySelectorAll<HTMLElement>('pre, table')) block.tabIndex = 0

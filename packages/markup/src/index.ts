@@ -1,0 +1,2 @@
+export { type AsyncApiPage, asyncApiPage } from './asyncapi-page.ts'
+export { type Html, html } from './html.ts'
