@@ -20,7 +20,7 @@ const KB = 1_000
 const STEP = 1_600
 
 const rows = (page: Page) => grid(page).getByRole('row')
-const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search APIs' })
+const searchBox = (page: Page) => page.getByRole('combobox', { name: 'Search APIs' })
 const facet = (page: Page, name: string) =>
   page.getByRole('group', { name: 'Filters' }).getByRole('button', { name })
 const status = (page: Page, text: string | RegExp) =>
@@ -123,6 +123,34 @@ test('the search runs while the user types, marks the matches and keeps the focu
   await page.goBack()
   await page.getByRole('heading', { name: 'No API matches' }).waitFor()
   await expect.poll(() => searchBox(page).inputValue()).toBe('nothing-has-this-name')
+})
+
+test('recent searches are proposed, taken with the keyboard, and forgotten when the user signs out', async ({
+  page,
+}) => {
+  await openList(page)
+  const option = page.getByRole('option', { name: 'groundhog' })
+  const kept = () => page.evaluate('JSON.stringify(localStorage)')
+  await page.keyboard.press('/')
+  await page.keyboard.type('groundhog')
+  await status(page, '1 API matches')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => isFocused(grid(page))).toBe(true)
+  await page.keyboard.press('/')
+  await page.keyboard.press('Escape')
+  await option.waitFor()
+  await rows(page).nth(5).waitFor()
+  await checkPage(page)
+  await page.keyboard.press('ArrowDown')
+  await expect.poll(() => option.getAttribute('aria-selected')).toBe('true')
+  await page.keyboard.press('Enter')
+  await status(page, '1 API matches')
+  expect(await searchBox(page).inputValue()).toBe('groundhog')
+  expect(await kept()).toContain('groundhog')
+  await page.getByRole('button', { name: /^User menu/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
+  await heading(page, 'Sign in').waitFor()
+  expect(await kept()).not.toContain('groundhog')
 })
 
 test('a page that is opened right after typing stays open', async ({ clocked: page }) => {

@@ -12,7 +12,7 @@ export const grid = (page: Page) => page.getByRole('grid', { name: 'APIs' })
 
 /** Opens the catalogue anew. @returns milliseconds until its rows are shown and it accepts input */
 export async function untilInteractive(page: Page, console: string): Promise<number> {
-  const search = page.getByRole('searchbox', { name: 'Search APIs' })
+  const search = page.getByRole('combobox', { name: 'Search APIs' })
   const startedAt = performance.now()
   await page.goto(`${console}/apis`, { waitUntil: 'commit' })
   await grid(page).getByRole('row').nth(1).waitFor()

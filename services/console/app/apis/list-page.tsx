@@ -1,11 +1,11 @@
-import { Button, Group, Loader, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { ButtonLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { keepSearch } from '../parts/recent-searches.ts'
 import { Empty, Loading } from '../parts/states.tsx'
-import { TextSearch } from '../parts/text-search.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { ChosenFilters, FacetBar } from './facet-bar.tsx'
 import styles from './list-page.module.css'
@@ -21,6 +21,7 @@ import {
   termsOf,
   withoutFilters,
 } from './search.ts'
+import { SearchBox } from './search-box.tsx'
 import { useSelection } from './selection.ts'
 
 const route = getRouteApi('/inside/apis')
@@ -31,10 +32,11 @@ export function ApisPage() {
   const search = readApiSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
   const first = useFirstPage(listOf(search))
+  const results = useRef<HTMLDivElement>(null)
   const change = (next: ApiSearch, replace = false) =>
     navigate({ search: readApiSearch({ ...next }), replace })
   return (
-    <Stack gap="sm" className={styles.page}>
+    <Stack gap="sm" className={styles.page} ref={results}>
       <Group align="baseline">
         <Title order={1} size="h2">
           APIs
@@ -45,13 +47,11 @@ export function ApisPage() {
         <CreateButton />
       </Group>
       <Group gap="xs">
-        <TextSearch
-          flex="1 1 16rem"
-          aria-label="Search APIs"
-          placeholder="Search names and descriptions"
+        <SearchBox
           value={search.search}
+          searching={first.isFetching}
           onChange={text => change({ ...search, search: text }, true)}
-          rightSection={first.isFetching && <Loader size="xs" aria-hidden />}
+          onResults={() => results.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}
         />
         <NativeSelect
           flex="0 1 14rem"
@@ -109,7 +109,10 @@ function Results({ first, search, onChange }: ResultsProps) {
         terms={terms}
         selecting={mayWrite ? selecting : undefined}
         onSort={sort => onChange({ ...search, sort })}
-        onOpen={({ id }) => navigate({ to: '/apis/$apiId', params: { apiId: id } })}
+        onOpen={({ id }) => {
+          keepSearch(search.search)
+          navigate({ to: '/apis/$apiId', params: { apiId: id } })
+        }}
       />
       {mayWrite && <BulkBar list={list} total={data.total} selecting={selecting} />}
     </div>

@@ -3,6 +3,7 @@ import { sessionOf, tokenFor } from '../http/credentials.ts'
 import { RequestFailed } from '../http/problem.ts'
 import { queries } from '../http/queries.ts'
 import { type Session, session } from '../http/session.ts'
+import { forgetSearches } from '../parts/recent-searches.ts'
 
 /** Begins a session by password. @throws RequestFailed, e.g. `wrong-credentials` */
 export async function signInWithPassword(username: string, password: string): Promise<void> {
@@ -33,6 +34,7 @@ export const isByPassword = ({ credential }: Session): boolean => credential ===
 
 /** Forgets the token and everything that was read with it. */
 export function signOut(): void {
+  forgetSearches()
   session.end()
   queries.clear()
 }
