@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib'
 import type { ImportPlan } from '@gantry/contracts'
 import { describe, expect, test } from 'vitest'
 import type { Body } from '../src/client.ts'
-import { admin, cleanUp, unique } from '../src/gantry.ts'
-import type { Api, Page, Version } from '../src/records.ts'
+import { admin, cleanUp, eventually, unique } from '../src/gantry.ts'
+import type { Api, Job, JobResult, Page, Version } from '../src/records.ts'
 
 const documentOf = (title: string, version = '1.0') =>
   `openapi: 3.1.0\ninfo: {title: ${title}, version: '${version}', description: All of them}\npaths:\n  /a: {get: {summary: Read}}\n`
@@ -69,5 +69,23 @@ describe.concurrent('an import', () => {
     ;(await send('')).refused(400, 'document-invalid')
     ;(await send('no gzip', {}, { 'content-encoding': 'gzip' })).refused(400, 'malformed-request')
     ;(await send('x', {}, { 'content-encoding': 'br' })).refused(415, 'unsupported-media-type')
+  })
+
+  test('of many documents is a job with a result for each line', async () => {
+    const title = unique('imported')
+    const lines = [
+      JSON.stringify({ document: documentOf(title) }),
+      JSON.stringify({ openapi: '3.1.0', info: { title, version: '2.0' }, paths: {} }),
+      'no document',
+    ].join('\n')
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const job = (await send(lines, {}, headers)).as<Job>(202)
+    await eventually(async () => {
+      const read = (await admin.get(`/jobs/${job.id}`)).as<Job>(200)
+      expect(read).toMatchObject({ type: 'IMPORT', status: 'COMPLETED', done: 2, failed: 1 })
+    })
+    const { content } = (await admin.get(`/jobs/${job.id}/results`)).as<Page<JobResult>>(200)
+    cleanUp(`/apis/${content[0]?.api}`)
+    expect(content.map(({ status }) => status)).toEqual(['CREATED', 'UPDATED', 'FAILED'])
   })
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ApiRecord, apiExample } from './apis.ts'
 import { DocumentKind } from './document-kinds.ts'
 import { MAX_DOCUMENT_BYTES } from './documents.ts'
+import { JobRecord, jobExample, MAX_JOB_ITEMS } from './jobs.ts'
 import { operation } from './operation.ts'
 import { flag } from './primitives.ts'
 
@@ -27,9 +28,10 @@ export const importApi = operation({
   path: '/apis/import',
   service: 'catalog',
   tag: 'APIs',
-  summary: 'Create or update an API from a document',
-  description:
-    'The body is the document, with what `PUT …/documents/{name}` allows. Creates the API and the version that it names, or updates the display name and the description of the API, and stores the document in the version. The name of the API is `x-gantry-name` of the document or of its `info`; else `x-providerName` with `x-serviceName`, or with the title; else the title. Without `info.version` the version is `unversioned`. A document replaces the one of its kind in the version. The same import again changes nothing, and completes one that was interrupted.',
+  summary: 'Create or update APIs from documents',
+  description: `The body is the document, with what \`PUT …/documents/{name}\` allows. Creates the API and the version that it names, or updates the display name and the description of the API, and stores the document in the version. The name of the API is \`x-gantry-name\` of the document or of its \`info\`; else \`x-providerName\` with \`x-serviceName\`, or with the title; else the title. Without \`info.version\` the version is \`unversioned\`. A document replaces the one of its kind in the version. The same import again changes nothing, and completes one that was interrupted.
+
+A body of the type application/x-ndjson has a document on each line, at most ${MAX_JOB_ITEMS}: the JSON of the document, or {"document": …} with the JSON or with the text of any document as a string. A job imports them in their order, with a result for each.`,
   scope: 'API_WRITE',
   query: z.object({ dryRun: flag('true: change nothing, and answer with what the import would do') }),
   body: z.any().meta({ override: { type: 'string', format: 'binary' } }),
@@ -47,8 +49,16 @@ export const importApi = operation({
       headers: { Location: 'Path of the API' },
       example: record,
     },
+    202: {
+      description: 'The job that imports many documents',
+      schema: JobRecord,
+      headers: { Location: 'Path of the job' },
+      example: { ...jobExample, type: 'IMPORT' },
+    },
   },
   problems: [
+    'too-many-jobs',
+    'body-too-large',
     'document-invalid',
     'document-too-large',
     'too-many-checks',

@@ -23,7 +23,7 @@ const JobProblem = z
 export const JobRecord = z
   .object({
     id: z.uuid(),
-    type: z.enum(['BULK']),
+    type: z.enum(['BULK', 'IMPORT']),
     status: JobStatus,
     total: z.int().meta({ description: 'Number of items' }),
     done: z.int().meta({ description: 'Number of items that succeeded' }),
@@ -39,7 +39,10 @@ export type JobRecord = z.infer<typeof JobRecord>
 
 export const JobResult = z
   .object({
-    item: z.string().meta({ description: 'Id of the API' }),
+    item: z.string().meta({
+      description:
+        'Id of the API; in an import its name, or the number of the line if it failed, without empty lines',
+    }),
     status: z.enum(['CREATED', 'UPDATED', 'DELETED', 'UNCHANGED', 'FAILED']),
     api: z.uuid().nullable().meta({ description: 'Id of the API, if it is known' }),
     problem: JobProblem.nullable(),
@@ -110,7 +113,7 @@ const BulkInput = z
   })
   .meta({ id: 'BulkInput' })
 
-const example: JobRecord = {
+export const jobExample: JobRecord = {
   id: '3c9f0b52-1f64-4b0b-9f4e-6a2d5c8b7e21',
   type: 'BULK',
   status: 'RUNNING',
@@ -146,7 +149,7 @@ export const changeApis = operation({
       description: 'The job',
       schema: JobRecord,
       headers: { Location: 'Path of the job' },
-      example: { ...example, status: 'QUEUED', done: 0, failed: 0, startedAt: null },
+      example: { ...jobExample, status: 'QUEUED', done: 0, failed: 0, startedAt: null },
     },
   },
   problems: ['too-many-jobs'],
@@ -176,7 +179,7 @@ export const getJob = operation({
   summary: 'Get a job',
   scope: 'JOBS_READ',
   params: JobPath,
-  responses: { 200: { description: 'The job', schema: JobRecord, example } },
+  responses: { 200: { description: 'The job', schema: JobRecord, example: jobExample } },
   problems: ['job-not-found'],
 })
 
@@ -193,7 +196,7 @@ export const cancelJob = operation({
     200: {
       description: 'The job',
       schema: JobRecord,
-      example: { ...example, status: 'CANCELLED', finishedAt: '2026-11-21T09:30:01.000Z' },
+      example: { ...jobExample, status: 'CANCELLED', finishedAt: '2026-11-21T09:30:01.000Z' },
     },
   },
   problems: ['job-not-found', 'job-not-running'],

@@ -3,6 +3,8 @@ import { type ApiRecord, importApi, Refusal } from '@gantry/contracts'
 import { type AddRoute, type NamesOf, readBody, type Service } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import { type ApiDocument, snapshotOf } from '../api/api.projection.ts'
+import type { RequestJob } from '../job/job.routes.ts'
+import { isNdjson, linesIn } from './import.lines.ts'
 import type { ApiImports, GivenDocument } from './imports.ts'
 
 /** An HTTP app to which routes are added. */
@@ -12,15 +14,28 @@ export interface ImportRoutes {
   imports: ApiImports
   apis: Collection<ApiDocument>
   namesOf: NamesOf
+  requestJob: RequestJob
 }
 
 /** @param route adds a route to `app`, whose bodies are documents of any type */
-export function importRoutes(app: App, route: AddRoute, { imports, apis, namesOf }: ImportRoutes): void {
+export function importRoutes(
+  app: App,
+  route: AddRoute,
+  { imports, apis, namesOf, requestJob }: ImportRoutes,
+): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', readBody)
   route(importApi, async ({ query, metadata, newId, request }) => {
     const document = documentIn(request)
-    if (query.dryRun) return { status: 200, body: await imports.plan(document, metadata) }
+    const dryRun = query.dryRun === true
+    if (isNdjson(request.headers['content-type']))
+      return requestJob({
+        id: newId(),
+        task: { type: 'IMPORT', dryRun },
+        items: await linesIn(document),
+        metadata,
+      })
+    if (dryRun) return { status: 200, body: await imports.plan(document, metadata) }
     const { api, status } = await imports.run(document, { api: newId(), version: newId(), metadata })
     const body = await record(api)
     return status === 'CREATED' ? { status: 201, body, location: `/apis/${api}` } : { status: 200, body }

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
-import { type ImportPlan, Refusal, requests } from '@gantry/contracts'
+import { type ImportPlan, type JobRecord, type JobResult, Refusal, requests } from '@gantry/contracts'
 import type { Dependencies } from '@gantry/service-runtime'
 import { hostService } from '@gantry/service-runtime/testing'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from '../app.ts'
 import { catalogSettings } from '../settings.ts'
 
@@ -16,11 +16,19 @@ beforeEach(() => {
   beforeAttach = () => {}
 })
 
+function infoIn(bytes: Buffer) {
+  try {
+    return JSON.parse(bytes.toString()).info
+  } catch {
+    throw new Refusal('document-invalid', { detail: 'no JSON', errors: [{ line: 1, message: 'no JSON' }] })
+  }
+}
+
 /** Answers as media does for documents in JSON, without checking them. */
 function answerAsMedia({ peers }: Dependencies['process']) {
   peers.answer(requests.receiveDocument, async ({ gzip }) => {
     const bytes = gunzipSync(Buffer.from(gzip, 'base64'))
-    const { info } = JSON.parse(bytes.toString())
+    const info = infoIn(bytes)
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const { title = null, version = null, description = null } = info
     const about = {
@@ -46,6 +54,7 @@ function answerAsMedia({ peers }: Dependencies['process']) {
       },
     }
   })
+  peers.answer(requests.scopesNow, async () => ({ scopes: ['API_WRITE' as const] }))
   peers.answer(requests.attachDocument, async ({ version, document, dryRun }) => {
     beforeAttach()
     const key = `${version}/${document.name}`
@@ -68,10 +77,25 @@ async function open() {
     const answer = await host.app.inject({ method: 'POST', url: `/apis/import${query}`, payload, headers })
     return { status: answer.statusCode, body: answer.json() }
   }
+  /** Imports lines in a job. @returns the job after its end, with its results */
+  const sendLines = async (lines: readonly string[], query = '') => {
+    const payload = lines.join('\n')
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const answer = await host.app.inject({ method: 'POST', url: `/apis/import${query}`, payload, headers })
+    if (answer.statusCode !== 202) return { refused: answer.json(), results: [] }
+    const path = String(answer.headers.location)
+    const job: JobRecord = await vi.waitFor(async () => {
+      const read = await get(path)
+      expect(read.finishedAt).not.toBeNull()
+      return read
+    })
+    const results: JobResult[] = (await get(`${path}/results?size=100`)).content
+    return { ...job, results }
+  }
   const get = async (path: string) => (await host.app.inject(path)).json()
   const events = async (id: string) =>
     (await host.dependencies.eventStore.readStream(`api-${id}`)).map(({ type }) => type)
-  return { send, get, events }
+  return { host, send, sendLines, get, events }
 }
 
 test('an import creates the API, the version and the document; the same again changes nothing', async () => {
@@ -156,4 +180,49 @@ test('an import that was interrupted is completed by the next one', async () => 
   expect((await send(info)).status).toBe(200)
   expect((await get('/apis')).totalElements).toBe(1)
   expect(stored.size).toBe(1)
+})
+
+describe('an import of many documents', () => {
+  const line = (title: string, version: string) =>
+    JSON.stringify({ openapi: '3.0.0', info: { title, version } })
+
+  test('is a job with a result for each line; the same again changes nothing', async () => {
+    const { sendLines, get } = await open()
+    const lines = [line('A', '1'), '{', '', `{"document": ${line('B', '1')}}`, line('A', '2')]
+    lines.push(JSON.stringify({ document: line('A', '2') }))
+    const planned = await sendLines(lines, '?dryRun=true')
+    expect(planned).toMatchObject({ type: 'IMPORT', total: 5, done: 4, failed: 1 })
+    expect((await get('/apis')).totalElements).toBe(0)
+    const { results, ...job } = await sendLines(lines)
+    expect(job).toMatchObject({ status: 'COMPLETED', total: 5, done: 4, failed: 1 })
+    expect(results.map(({ item, status }) => `${item} ${status}`)).toEqual([
+      'A CREATED',
+      '2 FAILED',
+      'B CREATED',
+      'A UPDATED',
+      'A UNCHANGED',
+    ])
+    expect(results[1]?.problem).toMatchObject({ code: 'document-invalid', errors: [{ line: 1 }] })
+    const again = (await sendLines(lines)).results
+    expect(again.filter(({ status }) => status === 'UNCHANGED')).toHaveLength(4)
+    expect(stored.size).toBe(3)
+  })
+
+  test('continues after an interruption, and says of the interrupted item what it did', async () => {
+    const { sendLines, get } = await open()
+    let tries = 0
+    beforeAttach = () => {
+      if (++tries === 1) throw new Refusal('unavailable')
+    }
+    const { results } = await sendLines([line('A', '1'), line('B', '1')])
+    expect(results.map(({ status }) => status)).toEqual(['CREATED', 'CREATED'])
+    expect((await get('/apis')).totalElements).toBe(2)
+  })
+
+  test('of more than 10,000 lines is refused', async () => {
+    const { sendLines } = await open()
+    const detail = expect.stringContaining('at most 10000 lines, not 10001')
+    const { refused } = await sendLines(Array.from({ length: 10_001 }, () => '{}'))
+    expect(refused).toMatchObject({ code: 'invalid-request', detail })
+  })
 })

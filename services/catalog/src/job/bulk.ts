@@ -48,7 +48,9 @@ export interface BulkChanges {
 export function bulkChanges({ api, announceDeletion }: BulkChanges): JobKind {
   return {
     atOnce: AT_ONCE,
+    nameOf: id => id,
     async perform(id, { job, metadata }) {
+      if (job.task.type !== 'BULK') throw new Error('the job changes no APIs')
       const { change } = job.task
       if (!change.delete) {
         const { delete: _, ...fields } = change

@@ -79,7 +79,8 @@ function describe(before: JobState, { type }: JobEvent, after: JobState): Change
   const shown = (state: JobState) => {
     if (state.status === 'Absent') return null
     const { task, status, total, position, failed } = state
-    return { type: task.type, status, total, done: position - failed, failed, change: task.change }
+    const change = task.type === 'BULK' && { change: task.change }
+    return { type: task.type, status, total, done: position - failed, failed, ...change }
   }
   return {
     action,

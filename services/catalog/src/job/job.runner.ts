@@ -30,6 +30,8 @@ interface ItemWork {
 export interface JobKind {
   /** Number of items that are done at the same time. With 1 they are done in their order. */
   atOnce: number
+  /** Names an item that has failed. */
+  nameOf(item: string, index: number): string
   /** Does one item. A repeated call completes what an earlier one has begun. @throws Refusal for an item that fails */
   perform(item: string, work: ItemWork): Promise<Omit<ItemResult, 'problem'>>
 }
@@ -228,7 +230,8 @@ class JobRunner {
       const refusal = refusalOf(error)
       if (refusal && TRANSIENT.has(refusal.code)) throw error
       if (!refusal) process.log.error({ job: job.id, index, err: error }, 'an item of a job failed')
-      return { item: item.slice(0, MAX_DETAIL), status: 'FAILED', api: null, problem: failureOf(refusal) }
+      const name = kinds[job.task.type].nameOf(item, index)
+      return { item: name, status: 'FAILED', api: null, problem: failureOf(refusal) }
     }
   }
 }

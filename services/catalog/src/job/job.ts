@@ -2,10 +2,10 @@ import type { BulkChange, JobRecord, JobResult, ProblemCode } from '@gantry/cont
 import type { Actor, EventSchemas } from '@gantry/event-sourcing'
 
 /** What a job does to each of its items. */
-export interface JobTask {
-  type: 'BULK'
-  change: BulkChange
-}
+export type JobTask =
+  | { type: 'BULK'; change: BulkChange }
+  /** With `dryRun` the results say what an import would do. */
+  | { type: 'IMPORT'; dryRun: boolean }
 
 /** Why an item or a job has failed. The title follows from the code. */
 export interface JobFailure {

@@ -1,14 +1,15 @@
 import { aggregate, type Projector, type Worker } from '@gantry/event-sourcing'
 import type { AddRoute, Instrumented, NamesOf } from '@gantry/service-runtime'
-import { apis } from '../api/api.projection.ts'
-import { type App, importRoutes } from '../import/import.routes.ts'
-import { ApiImports } from '../import/imports.ts'
-import { type BulkChanges, bulkChanges, bulkRoutes } from './bulk.ts'
-import { jobDecider } from './job.decide.ts'
-import { jobInputs } from './job.input.ts'
-import { jobResults, jobs, projectJob } from './job.projection.ts'
-import { jobRequests, jobRoutes } from './job.routes.ts'
-import { startJobRunner } from './job.runner.ts'
+import { apis } from './api/api.projection.ts'
+import { importJobs } from './import/import.lines.ts'
+import { type App, importRoutes } from './import/import.routes.ts'
+import { ApiImports } from './import/imports.ts'
+import { type BulkChanges, bulkChanges, bulkRoutes } from './job/bulk.ts'
+import { jobDecider } from './job/job.decide.ts'
+import { jobInputs } from './job/job.input.ts'
+import { jobResults, jobs, projectJob } from './job/job.projection.ts'
+import { jobRequests, jobRoutes } from './job/job.routes.ts'
+import { startJobRunner } from './job/job.runner.ts'
 
 export interface Jobs {
   routes(route: AddRoute): void
@@ -36,12 +37,13 @@ export function jobsOf(dependencies: Instrumented, options: JobsOptions): Jobs {
   const requestJob = jobRequests({ ...documents, inputs })
   const listed = readModels.collection(apis)
   const imports = new ApiImports({ api, apis: listed, peers: process.peers, limit })
+  const kinds = { BULK: bulkChanges(options), IMPORT: importJobs(imports) }
   return {
     routes(route) {
       jobRoutes(route, documents)
       bulkRoutes(route, { apis: listed, requestJob })
     },
-    documentRoutes: (app, route) => importRoutes(app, route, { imports, apis: listed, namesOf }),
-    start: () => startJobRunner({ job, inputs, kinds: { BULK: bulkChanges(options) }, dependencies }),
+    documentRoutes: (app, route) => importRoutes(app, route, { imports, apis: listed, namesOf, requestJob }),
+    start: () => startJobRunner({ job, inputs, kinds, dependencies }),
   }
 }

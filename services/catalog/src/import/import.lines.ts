@@ -1,0 +1,72 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { type ImportPlan, invalidField, MAX_DOCUMENT_BYTES, MAX_JOB_ITEMS, Refusal } from '@gantry/contracts'
+import { nameUuids } from '@gantry/event-sourcing'
+import type { JobKind } from '../job/job.runner.ts'
+import type { ApiImports, GivenDocument } from './imports.ts'
+
+const decompressed = promisify(gunzip)
+const idUuid = nameUuids('9d0a7c3f-4b7e-4f0b-9a52-6f4b7f2b8e13')
+
+export const isNdjson = (type = ''): boolean => /^\s*application\/(x-)?ndjson\s*(;|$)/i.test(type)
+
+/** The lines of newline-delimited JSON, without empty ones. @throws Refusal invalid-request, body-too-large, malformed-request */
+export async function linesIn({ bytes, isGzip }: GivenDocument): Promise<string[]> {
+  const plain = isGzip ? await unpacked(bytes) : Buffer.from(bytes)
+  const lines = plain
+    .toString()
+    .split('\n')
+    .filter(line => line.trim() !== '')
+  if (lines.length > MAX_JOB_ITEMS)
+    throw invalidField('', `the body must have at most ${MAX_JOB_ITEMS} lines, not ${lines.length}`)
+  return lines
+}
+
+async function unpacked(bytes: Uint8Array): Promise<Buffer> {
+  try {
+    return await decompressed(bytes, { maxOutputLength: MAX_DOCUMENT_BYTES })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE')
+      throw new Refusal('malformed-request', { detail: 'the body is not gzip' })
+    throw new Refusal('body-too-large', { detail: `the body may have at most ${MAX_DOCUMENT_BYTES} bytes` })
+  }
+}
+
+/** Imports the documents of lines, in their order: a later one may be of the same API. */
+export function importJobs(imports: ApiImports): JobKind {
+  return {
+    atOnce: 1,
+    nameOf: (_, index) => String(index + 1),
+    async perform(line, { job, metadata }) {
+      const bytes = Buffer.from(documentIn(line))
+      if (job.task.type === 'IMPORT' && job.task.dryRun) {
+        const plan = await imports.plan({ bytes }, metadata)
+        return { item: plan.api.name, api: plan.api.id, status: statusOf(plan) }
+      }
+      const idOf = (part: string) => idUuid(`${metadata.commandId}/${part}`)
+      const ids = { api: idOf('api'), version: idOf('version'), metadata }
+      const { name, api, status } = await imports.run({ bytes }, ids)
+      return { item: name, api, status }
+    },
+  }
+}
+
+const WRAPPED = /^\s*\{\s*"document"\s*:\s*/
+
+/** The document of a line. Its JSON is not parsed, so that its bytes stay as they are. @throws Refusal document-invalid */
+function documentIn(line: string): string {
+  const [prefix] = WRAPPED.exec(line) ?? []
+  if (prefix === undefined) return line
+  const document = line.slice(prefix.length, line.lastIndexOf('}')).trim()
+  if (!document.startsWith('"')) return document
+  try {
+    return String(JSON.parse(document))
+  } catch {
+    throw new Refusal('document-invalid', { detail: 'the line is not JSON' })
+  }
+}
+
+function statusOf({ api, version, document }: ImportPlan) {
+  if (api.action === 'CREATE') return 'CREATED'
+  return [api, version, document].every(({ action }) => action === 'NONE') ? 'UNCHANGED' : 'UPDATED'
+}
