@@ -46,6 +46,7 @@ const OWNERS = {
   'ipaddr.js': 'services/notifier',
   jose: 'services/identity',
   'js-yaml': 'services/(console|media)',
+  'jsonc-parser': 'services/media',
   marked: 'services/console',
   mongodb: 'packages/stores-mongo',
   nats: 'packages/messaging-nats',

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { capacity } from './capacity.ts'
 import { cluster } from './cluster.ts'
 import { webConsole } from './console.ts'
+import { documents } from './documents.ts'
 import { events } from './events.ts'
 import { exports } from './exports.ts'
 import { log } from './log.ts'
@@ -30,6 +31,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   rebuild,
   events,
   exports,
+  documents,
   capacity,
   console: webConsole,
 }

@@ -58,6 +58,18 @@ test.for<[string, string | Buffer, object]>([
     },
   ],
   [
+    'OpenAPI in JSON with faults',
+    '{"openapi":"3.0.3",\n"info":{"title":"A","version":"1"},\n"tags":[{"name":"{[\\"a"},\n{}],\n"paths":{"/a":{},\n"b":{}}}',
+    {
+      kind: 'openapi',
+      mediaType: 'application/vnd.oai.openapi+json;version=3.0',
+      title: 'A',
+      operations: [],
+      schemas: [],
+      findings: ["4: must have required property 'name'", '6: is an unknown member'],
+    },
+  ],
+  [
     'OpenAPI 3.0 with aliases and merge keys',
     samples.openApi30,
     {
@@ -369,7 +381,6 @@ test('the summary of an operation without one is the beginning of its descriptio
 
 describe('a checker', () => {
   const limits = {
-    threads: 1,
     timeMs: 1_500,
     lastsMs: 60_000,
     heapMiB: 64,
@@ -400,6 +411,25 @@ describe('a checker', () => {
     onTestFinished(() => void clock.mockRestore())
     held.resolve(Buffer.from('# A'))
     await expect(first).rejects.toMatchObject(busy)
+    await checker.stop()
+  })
+
+  test('checks small documents before large ones that wait', async () => {
+    const checker = documentChecker(undefined, { ...limits, waiting: 2 })
+    const held = Promise.withResolvers<Buffer>()
+    const read: number[] = []
+    const check = (size: number, content: Promise<Buffer> | Buffer) =>
+      checker.check({
+        size,
+        async read() {
+          read.push(size)
+          return content
+        },
+      })
+    const all = [check(3, held.promise), check(20_000_000, Buffer.from('# B')), check(4, Buffer.from('# C'))]
+    held.resolve(Buffer.from('# A'))
+    await Promise.all(all)
+    expect(read).toEqual([3, 4, 20_000_000])
     await checker.stop()
   })
 

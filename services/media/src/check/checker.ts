@@ -19,8 +19,6 @@ export interface Checker {
 }
 
 export interface CheckerLimits {
-  /** Checks at the same time. */
-  threads: number
   /** Processor time of a check, in milliseconds. */
   timeMs: number
   /**
@@ -28,73 +26,74 @@ export interface CheckerLimits {
    * is left.
    */
   lastsMs: number
-  /** Heap of a thread. */
+  /** Heap of the thread. */
   heapMiB: number
-  /** Checks that wait for a thread. */
+  /** Checks that wait for the thread. */
   waiting: number
-  /** Time after which a thread without work ends. */
+  /** Time after which the thread ends without work. */
   idleMs: number
 }
 
 /** The gateway gives up a change after 20 s, and 2 s of them may pass until the operations can be found. */
 const LIMITS: CheckerLimits = {
-  threads: 2,
   timeMs: 10_000,
   lastsMs: 16_000,
-  heapMiB: 512,
+  heapMiB: 160,
   waiting: 100,
   idleMs: 10_000,
 }
 /** Interval at which the processor time of a check is read. */
 const POLL_MS = 100
-/** Documents of this size are checked one at a time, because a parsed document takes many times its size. */
+/** Documents of this size wait for smaller ones, and the thread ends after one: its memory stays as large as they made it. */
 const LARGE_BYTES = 4 * 1_048_576
+const isLarge = (size: number) => size >= LARGE_BYTES
 
-/** Threads are started when they are needed. One whose check exceeds a limit is ended, and the next check has a new one. */
+/**
+ * Documents are checked one at a time, because a parsed document takes many times its size. The next check after one that
+ * exceeded a limit has a new thread.
+ */
 export function documentChecker(log?: Log, limits: CheckerLimits = LIMITS): Checker {
-  const slots = new Slots(limits.threads)
-  const largeSlots = new Slots(1)
-  const threads = new Threads(limits)
+  const slots = new Slots<number>(1, (a, b) => Number(isLarge(a)) - Number(isLarge(b)))
+  const thread = new Thread(limits)
 
   return {
     async check({ size, read }, options = {}) {
-      if (slots.waiting + largeSlots.waiting >= limits.waiting) throw busy()
+      if (slots.waiting >= limits.waiting) throw busy()
       const deadline = performance.now() + limits.lastsMs
       const left = () => Math.max(0, deadline - performance.now())
-      const take = (from: Slots) => from.take(undefined, { waitMs: Math.max(0, left() - limits.timeMs) })
-      const large = size >= LARGE_BYTES ? await take(largeSlots) : undefined
-      const slot = size >= LARGE_BYTES && !large ? undefined : await take(slots)
+      const slot = await slots.take(size, { waitMs: Math.max(0, limits.lastsMs - limits.timeMs) })
+      if (!slot) throw busy()
       try {
-        if (!slot) throw busy()
-        const answer = await threads.run({ bytes: await read(), options }, { keep: !large, lastsMs: left() })
+        const bytes = await read()
+        const answer = await thread.run({ bytes, options }, { keep: !isLarge(size), lastsMs: left() })
         if ('checked' in answer) return answer.checked
         if ('errors' in answer) throw new DocumentInvalid(answer.errors)
         log?.error({ failure: answer.failure }, 'a parser of documents failed')
         throw invalid('the document cannot be read: its parser failed')
       } finally {
-        slot?.release()
-        large?.release()
+        slot.release()
       }
     },
-    stop: () => threads.stop(),
+    stop: () => thread.stop(),
   }
 }
 
-class Threads {
+/** The thread of checks, which is started when it is needed. */
+class Thread {
   readonly #limits: CheckerLimits
-  readonly #idle = new Set<Worker>()
-  readonly #all = new Set<Worker>()
+  #worker: Worker | undefined
+  #ending: NodeJS.Timeout | undefined
 
   constructor(limits: CheckerLimits) {
     this.#limits = limits
   }
 
-  /** @param how.keep whether the thread is used again: its memory stays as large as a document has made it */
+  /** Calls must not overlap. @param how.keep whether the thread is used again */
   async run(task: CheckTask, { keep, lastsMs }: { keep: boolean; lastsMs: number }): Promise<CheckAnswer> {
     const { heapMiB } = this.#limits
-    const [resting] = this.#idle
-    const worker = resting ?? this.#start()
-    this.#idle.delete(worker)
+    clearTimeout(this.#ending)
+    this.#worker ??= this.#start()
+    const worker = this.#worker
     worker.ref()
     const over = new AbortController()
     const outOfMemory = () => invalid(`the check of the document needs more than ${heapMiB} MiB of memory`)
@@ -109,10 +108,10 @@ class Threads {
       worker.postMessage(task, transferable(task.bytes))
       const answer = await answered
       if (keep) this.#rest(worker)
-      else void worker.terminate()
+      else await this.stop()
       return answer
     } catch (error) {
-      await worker.terminate()
+      await this.stop()
       throw (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? outOfMemory() : error
     } finally {
       over.abort()
@@ -143,32 +142,31 @@ class Threads {
     throw busy()
   }
 
+  /** Returns when the memory of the thread is free. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#all].map(worker => worker.terminate()))
+    clearTimeout(this.#ending)
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
   }
 
   #start(): Worker {
     const worker = new Worker(new URL('./check-thread.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMiB, maxYoungGenerationSizeMb: 32 },
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMiB, maxYoungGenerationSizeMb: 16 },
       execArgv: [],
     })
-    this.#all.add(worker)
-    // Errors are answers of `run`; those of idle threads end the thread.
+    // Errors are answers of `run`; those of an idle thread end it.
     worker.on('error', () => {})
     worker.on('exit', () => {
-      this.#all.delete(worker)
-      this.#idle.delete(worker)
+      if (this.#worker === worker) this.#worker = undefined
     })
     return worker
   }
 
   #rest(worker: Worker): void {
-    this.#idle.add(worker)
     worker.unref()
-    const ending = globalThis.setTimeout(() => {
-      if (this.#idle.delete(worker)) void worker.terminate()
-    }, this.#limits.idleMs)
-    ending.unref()
+    this.#ending = globalThis.setTimeout(() => void this.stop(), this.#limits.idleMs)
+    this.#ending.unref()
   }
 }
 

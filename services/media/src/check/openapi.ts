@@ -15,9 +15,9 @@ import {
   textOf,
   textsOf,
 } from './checked.ts'
+import { escaped } from './pointer.ts'
 import { lostReferences, resolve } from './references.ts'
 import { AJV_OPTIONS, type Found, readSchema, validatorFor, violationsOf } from './schema.ts'
-import { escaped } from './tree.ts'
 
 const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'])
 const FORMATS = ['media-range', 'json-pointer-uri-fragment'] as const

@@ -1,5 +1,4 @@
 import { inflateRawSync } from 'node:zlib'
-import { MAX_DOCUMENT_BYTES } from '@gantry/contracts'
 import protobuf from 'protobufjs'
 import {
   type Content,
@@ -33,6 +32,8 @@ export const looksLikeProtobuf = (text: string): boolean => {
 }
 
 const MAX_FILES = 1_000
+/** As many as a document may have. @gantry/contracts would take 20 MB of each thread. */
+const MAX_UNPACKED_BYTES = 20 * 1_048_576
 
 /** @throws DocumentInvalid for wrong syntax */
 export const protobufContent = (text: string): Content => contentOf([['', text]])
@@ -41,7 +42,7 @@ export const protobufContent = (text: string): Content => contentOf([['', text]]
 export function protobufZipContent(bytes: Uint8Array): Content | undefined {
   const names = unlessDamaged(() => filesIn(bytes)).filter(({ name }) => name.endsWith('.proto'))
   if (names.length === 0) return undefined
-  let left = MAX_DOCUMENT_BYTES
+  let left = MAX_UNPACKED_BYTES
   const files = names.map(({ name, read }): [string, string] => {
     const content = unlessDamaged(() => read(left))
     left -= content.length
@@ -159,7 +160,7 @@ function fileIn(zip: Buffer, at: number, name: string): ZippedFile {
       const start = header + 30 + zip.readUInt16LE(header + 26) + zip.readUInt16LE(header + 28)
       const content = zip.subarray(start, start + packed)
       const tooLarge = () =>
-        invalid(`the files of the zip have more than ${MAX_DOCUMENT_BYTES} bytes together`)
+        invalid(`the files of the zip have more than ${MAX_UNPACKED_BYTES} bytes together`)
       if (method === 0) {
         if (content.length > most) throw tooLarge()
         return content

@@ -1,5 +1,5 @@
+import { escaped, unescaped } from './pointer.ts'
 import type { Found } from './schema.ts'
-import { escaped, unescaped } from './tree.ts'
 
 /** What a reference inside the document refers to; undefined for nothing, and for other files. */
 export function resolve(document: unknown, reference: string): unknown {
@@ -27,11 +27,9 @@ const DATA = new Set(['example', 'examples', 'default', 'enum', 'const', 'value'
 /** References inside the document to nothing. */
 export function lostReferences(document: Record<string, unknown>): Found[] {
   const found: Found[] = []
-  const seen = new Set<object>()
   const resolved = new Map<string, boolean>()
   const visit = (value: unknown, pointer: string) => {
-    if (typeof value !== 'object' || value === null || seen.has(value) || found.length >= 100) return
-    seen.add(value)
+    if (typeof value !== 'object' || value === null || found.length >= 100) return
     for (const [key, part] of Object.entries(value)) {
       const at = `${pointer}/${escaped(key)}`
       if (key === '$ref' && typeof part === 'string' && part.startsWith('#/')) {

@@ -2,7 +2,8 @@ import { createRequire } from 'node:module'
 import type { Finding } from '@gantry/contracts'
 import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv'
 import { MAX_FINDINGS } from './checked.ts'
-import { escaped, type Tree } from './tree.ts'
+import { escaped } from './pointer.ts'
+import type { Tree } from './tree.ts'
 
 /** A finding without its place. */
 export type Found = Pick<Finding, 'severity' | 'code' | 'message'> & { pointer: string }

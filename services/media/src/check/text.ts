@@ -15,10 +15,13 @@ export const placeIn = (text: string, offset: number): Place => {
 export function placesIn(text: string, offsets: readonly number[]): Place[] {
   let line = 1
   let start = 0
+  // Looked up once for each line: a document may be one line of 20 MiB.
+  let end = text.indexOf('\n')
   return offsets.map(offset => {
-    for (let end = text.indexOf('\n', start); end !== -1 && end < offset; end = text.indexOf('\n', start)) {
+    while (end !== -1 && end < offset) {
       line++
       start = end + 1
+      end = text.indexOf('\n', start)
     }
     return { line, column: offset - start + 1 }
   })

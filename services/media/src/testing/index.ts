@@ -1,2 +1,2 @@
 export { inlineChecker } from './inline-checker.ts'
-export { samples } from './sample-documents.ts'
+export { largeOpenApi, samples } from './sample-documents.ts'

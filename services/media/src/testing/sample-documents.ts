@@ -111,3 +111,22 @@ components:
     '{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"T","type":"nothing","$defs":{"A":{}}}',
   markdown: 'Some text\n\n# A *title*\n',
 } as const
+
+/** A document of OpenAPI of almost `size` bytes, with an operation in about 3 KB, as the public APIs have. */
+export function largeOpenApi(size: number, title = 'Large'): string {
+  const properties = Array.from(
+    { length: 24 },
+    (_, n) =>
+      `"property${n}":{"type":"string","description":"Property ${n} of the resource","maxLength":${n + 100}}`,
+  )
+  const item = (n: number) =>
+    `"/resources/${n}/{id}":{"get":{"operationId":"get${n}","summary":"Read resource ${n}","tags":["resources"],"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"The resource","content":{"application/json":{"schema":{"type":"object","properties":{${properties}}}}}}}}}`
+  const paths: string[] = []
+  for (let length = 100 + title.length, n = 0; ; n++) {
+    const path = item(n)
+    length += path.length + 1
+    if (length > size) break
+    paths.push(path)
+  }
+  return `{"openapi":"3.0.3","info":{"title":"${title}","version":"1"},"paths":{${paths.join(',')}}}`
+}

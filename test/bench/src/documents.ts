@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { largeOpenApi } from '@gantry/media/testing'
+import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { paced, timed } from './load.ts'
+import { inFolder, restingAt } from './processes.ts'
+import { atMost, type Figure, progress } from './report.ts'
+import { sampleApi } from './sample-apis.ts'
+import { quantile } from './statistics.ts'
+
+const MIB = 1_048_576
+const RUNS = 3
+const AT_ONCE = 10
+const READS_PER_SECOND = 100
+
+/** (o) Documents: processor time, memory, and reads beside uploads. */
+export async function documents(): Promise<Figure[]> {
+  return inFolder(async folder => {
+    const service = await startServiceProcess(folder, { MAX_DOCUMENTS_PER_VERSION: '1000' })
+    const path = await newVersion(service)
+    const upload = async (size: number, count = 1) => {
+      const { url, authorization } = service
+      const workerData: Uploads = { url, authorization, path: `${path}/documents`, size, count }
+      await once(new Worker(new URL(import.meta.url), { workerData }), 'exit')
+    }
+    await upload(1_000)
+    const times: number[] = []
+    for (let run = 1; run <= RUNS; run++) {
+      progress(`(o) a document of 1 MiB, ${run} of ${RUNS}`)
+      const before = await restingAt(service.pid)
+      await upload(MIB)
+      times.push(((await restingAt(service.pid)) - before) / 1e6)
+    }
+    const p95 = async (signal: AbortSignal): Promise<number> => {
+      const taken: number[] = []
+      while (!signal.aborted) {
+        await paced(READS_PER_SECOND, 1, async () => {
+          const { authorization } = service
+          const { ms, status } = await timed('GET', `${service.url}${path}`, { authorization })
+          if (status !== 200) throw new Error(`GET answered ${status}`)
+          taken.push(ms)
+        })
+      }
+      return quantile(taken, 0.95)
+    }
+    const memory: number[] = []
+    const ratios: number[] = []
+    for (let run = 1; run <= RUNS; run++) {
+      progress(`(o) ${AT_ONCE} documents of 20 MiB at once, ${run} of ${RUNS}`)
+      await restingAt(service.pid)
+      const idle = await memoryOf(service)
+      const quiet = await p95(AbortSignal.timeout(10_000))
+      const uploads = new AbortController()
+      const measured = Promise.all([p95(uploads.signal), highest(service, uploads.signal)])
+      await upload(20 * MIB, AT_ONCE)
+      uploads.abort()
+      const [beside, most] = await measured
+      ratios.push(beside / quiet)
+      memory.push(most - idle)
+    }
+    await service.stop()
+    return [
+      atMost('(o) processor time of a document of 1 MiB', times, 1.5, ' s'),
+      atMost(
+        `(o) memory while ${AT_ONCE} documents of 20 MiB arrive, above that before`,
+        memory,
+        300,
+        ' MiB',
+      ),
+      atMost('(o) p95 of reads beside them to none', ratios, 1.5),
+    ]
+  })
+}
+
+/** Documents that a thread of its own sends at once, so that the reads do not wait for it. */
+interface Uploads extends Pick<ServiceProcess, 'url' | 'authorization'> {
+  path: string
+  size: number
+  count: number
+}
+
+/** Sends a document until it is checked: the service is busy with others for a while. */
+async function send({ url, authorization, path, size }: Uploads): Promise<void> {
+  const name = randomUUID()
+  const body = Buffer.from(largeOpenApi(size, name))
+  for (;;) {
+    const answer = await fetch(`${url}${path}/${name}`, { method: 'PUT', headers: { authorization }, body })
+    const text = await answer.text()
+    if (answer.status === 201) return
+    if (answer.status !== 503) throw new Error(`PUT answered ${answer.status}: ${text}`)
+    await setTimeout(Number(answer.headers.get('retry-after')) * 1_000)
+  }
+}
+
+if (!isMainThread) {
+  const uploads = workerData as Uploads
+  await Promise.all(Array.from({ length: uploads.count }, () => send(uploads)))
+}
+
+async function newVersion({ url, authorization }: ServiceProcess): Promise<string> {
+  const headers = { authorization, 'content-type': 'application/json' }
+  const api = await timed('POST', `${url}/apis`, headers, JSON.stringify(sampleApi(0)))
+  const { id } = JSON.parse(api.text)
+  await timed('POST', `${url}/apis/${id}/versions`, headers, JSON.stringify({ name: '1' }))
+  return `/apis/${id}/versions/1`
+}
+
+/** Resident memory in MiB. */
+async function memoryOf({ pid }: ServiceProcess): Promise<number> {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
+}
+
+async function highest(service: ServiceProcess, signal: AbortSignal): Promise<number> {
+  let most = 0
+  while (!signal.aborted) {
+    most = Math.max(most, await memoryOf(service))
+    await setTimeout(20)
+  }
+  return most
+}
