@@ -202,6 +202,7 @@ export {
 } from './operations/webhooks.ts'
 export {
   type AboutApi,
+  MAX_DESCRIBED,
   MAX_NAMED_USERS,
   type ReceivedDocument,
   type Reseal,

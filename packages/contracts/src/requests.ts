@@ -45,6 +45,18 @@ const UserName = z.object({
 })
 export type UserName = z.infer<typeof UserName>
 
+/** Maximum number of operations in an answer to `describedBy`. */
+export const MAX_DESCRIBED = 1_000
+
+/** What a document says about an API, for searches. */
+const Description = z.object({
+  title: z.string().nullable(),
+  /** A piece of the operations, each as its path, id and summary. */
+  operations: z.array(z.string()),
+  /** Number of all operations. */
+  total: z.int(),
+})
+
 /** Whose signing keys. */
 const Ring = z.enum(['login', 'audit'])
 
@@ -155,6 +167,19 @@ export const requests = {
     asked: z.object({ users: z.array(z.string()).max(MAX_NAMED_USERS) }),
     answer: z.record(z.string(), UserName),
     timeoutMs: 1_000,
+  }),
+  /** Display names by user id: of at most 100 users for each word of a query that their names have. */
+  usersNamed: to('identity', 'users-named', {
+    asked: z.object({ q: z.string() }),
+    answer: z.record(z.string(), z.string()),
+    timeoutMs: 1_000,
+  }),
+  /** A document of a version as it is now, and its operations from a number on; null if there is none. */
+  describedBy: to('media', 'described-by', {
+    asked: z.object({ api: z.string(), version: z.string(), name: z.string(), from: z.int().min(0) }),
+    answer: z.object({ description: Description.nullable() }),
+    // A check of the stored bytes takes up to 16 s, and a request is sent to two replicas.
+    timeoutMs: 40_000,
   }),
   apiExists: to('catalog', 'api-exists', {
     asked: z.object({ api: z.string() }),

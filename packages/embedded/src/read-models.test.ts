@@ -14,7 +14,7 @@ import {
   type ReadModels,
   ReadModelsUnavailable,
 } from '@gantry/stores'
-import { readModelsContract } from '@gantry/stores/testing'
+import { readModelsContract, searchContract } from '@gantry/stores/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { child } from './fixtures/child.ts'
 import { type Counter, counters } from './fixtures/counters.ts'
@@ -48,6 +48,8 @@ const opening = (options: Omit<ReadModelsOptions, 'path'>) => async () => {
 }
 readModelsContract('SQLite locked by one process', opening({ exclusive: true }))
 readModelsContract('SQLite shared by processes', opening({}))
+searchContract('SQLite locked by one process', opening({ exclusive: true }))
+searchContract('SQLite shared by processes', opening({}))
 
 interface Note extends Document {
   title: string | null
@@ -384,7 +386,7 @@ describe('read models in a file', () => {
     const file = new ReadModelsFile({ path, exclusive: false, disk: watchDisk() })
     const table = documentTable(file.db, counters, false)
     let isFull = true
-    const lists = new Lists(
+    const lists: Lists = new Lists(
       file.db,
       table,
       { ...counters, text: [] },
@@ -393,6 +395,7 @@ describe('read models in a file', () => {
         write: job =>
           isFull ? Promise.reject(new ReadModelsUnavailable('the disk is full')) : file.write(job),
         kept: new Kept(),
+        listsOf: () => lists,
         indexWaitMs: 5_000,
         log() {},
       },
@@ -422,7 +425,13 @@ describe('read models in a file', () => {
     const table = documentTable(file.db, counters, true)
     const kept = new Kept(100_000)
     const definition = { ...counters, text: [] }
-    const lists = new Lists(file.db, table, definition, { ...file, kept, indexWaitMs: 60_000, log() {} })
+    const lists: Lists = new Lists(file.db, table, definition, {
+      ...file,
+      kept,
+      listsOf: () => lists,
+      indexWaitMs: 60_000,
+      log() {},
+    })
     await file.write(() => {
       for (let n = 0; n < 2_000; n++) {
         const doc = JSON.stringify({ ...counter(n), batch: `${n}`.padStart(1_000, '0') })

@@ -1,3 +1,5 @@
+import type { SearchedField, SearchedFields } from './search/impacts.ts'
+
 /** A read model: documents that projections write and queries read. */
 export interface Document {
   /** Unique in its collection. */
@@ -20,6 +22,8 @@ export interface CollectionDefinition<D extends Document> {
   fields: Readonly<Record<string, FieldKind>>
   /** Fields that `text` of a filter searches. */
   text?: ReadonlyArray<keyof D & string>
+  /** Fields that `search` of a filter finds words in. */
+  search?: SearchedFields
   /**
    * The fields with the beginning (inclusive) and the end (exclusive) of the time in which a document is valid. Set it if
    * most queries ask for one time, `from <= T < to`: adapters keep an index of both fields.
@@ -50,6 +54,23 @@ export type Condition =
   | { all: readonly string[] }
   | { gt?: string | number; gte?: string | number; lt?: string | number; lte?: string | number }
 
+/**
+ * Finds documents by words and ranks them. A document is found if its words weigh most of what those of the best document
+ * do; rare words weigh more. The last word may be the beginning of a word, and words of five letters or more may have one
+ * typo. A query without letters and digits finds nothing.
+ */
+export interface Search {
+  q: string
+  /** Documents of other collections of the same store that describe those of this one, whose id is in `field`. */
+  described?: readonly {
+    // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
+    by: CollectionDefinition<any>
+    field: string
+  }[]
+  /** Texts that stand for values of a field, e.g. names for ids. */
+  named?: { field: string; texts: Readonly<Record<string, string>>; as: SearchedField }
+}
+
 /** All conditions must hold (AND). */
 export interface Filter {
   where?: Readonly<Record<string, Condition>>
@@ -58,6 +79,8 @@ export interface Filter {
    * whitespace; an empty term is ignored.
    */
   text?: readonly string[]
+  /** Finds nothing in a collection without `search`. */
+  search?: Search
 }
 
 export interface Sort {
@@ -68,7 +91,7 @@ export interface Sort {
 export interface Query extends Filter {
   /**
    * Ties are broken by id, in the direction of the first field, ascending without one. Strings sort by code unit, null
-   * before every value.
+   * before every value. Without a field, a search sorts by relevance.
    */
   sort?: readonly Sort[]
   /** Number of documents to skip. */

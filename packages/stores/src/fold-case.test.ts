@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { foldCase } from './read-models.ts'
+import { foldCase } from './fold-case.ts'
 
 test.each([
   ['Weather', 'weather'],

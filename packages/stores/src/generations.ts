@@ -1,4 +1,4 @@
-import type { Collection, CollectionDefinition, Document } from './collection.ts'
+import type { Collection, CollectionDefinition, Document, Filter } from './collection.ts'
 import type { CollectionGroup, Generations, Lease, ReadModelStore, ReadModels } from './read-models.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
@@ -173,15 +173,25 @@ function resolvingCollection<D extends Document>(
     for (const generation of others) await change(store.collection(group.of(definition, generation)))
     return change(store.collection(group.of(definition, live)))
   }
+  /** The filter with the live generations of the collections that a search reads as well. */
+  const resolved = async <F extends Filter>(filter: F): Promise<F> => {
+    const { search } = filter
+    if (!search?.described) return filter
+    const described = search.described.map(async ({ by, field }) => {
+      const group = find(by)
+      return { by: group ? group.of(by, (await group.current()).live) : by, field }
+    })
+    return { ...filter, search: { ...search, described: await Promise.all(described) } }
+  }
   return {
     get: async id => (await live()).get(id),
     latest: async id => (await live()).latest(id),
     getMany: async ids => (await live()).getMany(ids),
     existing: async ids => (await live()).existing(ids),
-    find: async query => (await live()).find(query),
-    list: async query => (await live()).list(query),
-    count: async filter => (await live()).count(filter),
-    facet: async (filter, field, limit) => (await live()).facet(filter, field, limit),
+    find: async query => (await live()).find(await resolved(query)),
+    list: async query => (await live()).list(await resolved(query)),
+    count: async filter => (await live()).count(await resolved(filter)),
+    facet: async (filter, field, limit) => (await live()).facet(await resolved(filter), field, limit),
     async *ids() {
       yield* (await live()).ids()
     },

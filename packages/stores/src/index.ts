@@ -12,19 +12,20 @@ export {
   type Query,
   ReadModelsUnavailable,
   type Scalar,
+  type Search,
   type Sort,
   type Stored,
   UnknownField,
   type ValueCount,
   type Write,
 } from './collection.ts'
+export { foldCase } from './fold-case.ts'
 export { storedGenerations, withGenerations } from './generations.ts'
 export {
   type Checkpoints,
   type CollectionGroup,
   type CollectionName,
   FRESH_MS,
-  foldCase,
   type Generations,
   type Lease,
   LeaseLost,
@@ -33,4 +34,17 @@ export {
   type ReadModelStore,
   type ReadModels,
 } from './read-models.ts'
+export { highlightsIn, type Range } from './search/highlights.ts'
+export { impactsOf, isPair, type SearchedField, type SearchedFields, WORDING } from './search/impacts.ts'
+export { MemoryWords } from './search/memory-words.ts'
+export {
+  mayBeMistyped,
+  type Posting,
+  type Ranking,
+  rank,
+  type Term,
+  termsOf,
+  type WordSource,
+} from './search/ranking.ts'
+export { stemOf, wordsOf } from './search/words.ts'
 export { type UserKey, type UserKeys, UserKeysUnavailable } from './user-keys.ts'

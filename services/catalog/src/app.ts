@@ -7,6 +7,7 @@ import {
   Projector,
   reservations,
 } from '@gantry/event-sourcing'
+import type { Message } from '@gantry/messaging'
 import {
   type Dependencies,
   type Instrumented,
@@ -41,6 +42,8 @@ import { jobResults, jobs } from './job/job.projection.ts'
 import { jobsOf } from './jobs.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
+import { descriptions, descriptionsProjection } from './search/descriptions.ts'
+import { searchingBy } from './search/search.ts'
 import type { CatalogSettings } from './settings.ts'
 
 /**
@@ -69,22 +72,24 @@ export function catalogService(
     collections: [apiPeriods, versionPeriods, apiHistory],
   })
   const api = apiAggregate(dependencies, projector, snapshotEvery)
+  const describing = describer(dependencies, api)
   const views = () => ({
     apis: periods.moments(readModels.collection(apis), apiPeriods),
     versions: periods.moments(readModels.collection(versions), versionPeriods),
   })
   const names = userNames(dependencies)
+  const searchFor = searchingBy(names.namesLike)
   const announceDeletion = deletionAnnouncer(dependencies)
   const limit = settings.MAX_VERSIONS_PER_API
   const background = jobsOf(dependencies, { projector, api, announceDeletion, limit, ...names })
   const react = reactionsOf({ ...dependencies, api })
   return serviceFrom(dependencies, {
     name: 'catalog',
-    projectors: [projector, periods.projector],
+    projectors: [projector, periods.projector, describing],
     async routes(app, admit) {
       const route = router(app, admit, dependencies, 'catalog')
-      apiRoutes(route, { api, ...views(), namesOf: names.namesOf, announceDeletion })
-      facetRoutes(route, { documents: readModels.collection(apis), namesOf: names.namesOf })
+      apiRoutes(route, { api, ...views(), namesOf: names.namesOf, searchFor, announceDeletion })
+      facetRoutes(route, { documents: readModels.collection(apis), namesOf: names.namesOf, searchFor })
       deploymentRoutes(route, api)
       historyRoutes(route, {
         history: readModels.collection(apiHistory),
@@ -106,7 +111,7 @@ export function catalogService(
     reactors: Object.entries(reactsTo).map(([consumer, subject]) => ({
       consumer,
       subjects: [subject],
-      react,
+      react: async message => void (await react(message)),
     })),
     workers: [
       () =>
@@ -115,10 +120,7 @@ export function catalogService(
       background.start,
     ],
     responders: [
-      responder(requests.react('catalog'), async message => {
-        await react(message)
-        return null
-      }),
+      responder(requests.react('catalog'), reactingAtOnce(react, describing)),
       responder(requests.findVersion, ({ api: id, version, at }) => findVersion(views(), id, version, at)),
       responder(requests.apiExists, async ({ api: id }) => ({
         exists: (await api.load(id)).state.status === 'Live',
@@ -136,6 +138,33 @@ const deletionAnnouncer =
       .flatMap(publicEvents))
       await sendDirectly(process.peers, 'media', message)
   }
+
+/** The projector of what documents say, for searches. */
+function describer(
+  { process, ...dependencies }: Instrumented,
+  api: Aggregate<ApiState, ApiCommand, ApiEvent>,
+) {
+  const projector = new Projector({
+    ...dependencies,
+    ...process,
+    name: 'catalog.descriptions',
+    collections: [descriptions],
+    background: true,
+  })
+  projector.register(descriptionsProjection({ api, peers: process.peers }))
+  return projector
+}
+
+/** Answers the requests of other services to handle a message. Documents can be found as soon as they are uploaded. */
+const reactingAtOnce =
+  (react: ReturnType<typeof reactionsOf>, describing: Projector) => async (message: Message) => {
+    const position = await react(message)
+    if (position !== undefined) await describing.reached(position, DESCRIBED_MS)
+    return null
+  }
+
+/** Maximum time that a change of a document waits until it can be found, in milliseconds. */
+const DESCRIBED_MS = 2_000
 
 /** APIs with unique names. @param snapshotEvery minimum number of events between two snapshots of a stream */
 function apiAggregate(

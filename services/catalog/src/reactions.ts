@@ -1,4 +1,5 @@
 import { DeploymentReport, PUBLIC_EVENTS, subjects } from '@gantry/contracts'
+import type { Position } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { contentOf, type Dependencies, ownMetadata, reactionTo } from '@gantry/service-runtime'
 import type { ApiAggregate } from './api/api.decide.ts'
@@ -12,12 +13,15 @@ export const reactsTo = {
 
 type ReactionOptions = Pick<Dependencies, 'now' | 'newId' | 'process'> & { api: ApiAggregate }
 
-/** Turns messages of other services into commands. A message that was handled before changes nothing. */
+/**
+ * Turns messages of other services into commands. A message that was handled before changes nothing.
+ * @returns a function that handles a message. It returns the position of a change of documents
+ */
 export function reactionsOf({
   api,
   process,
   ...dependencies
-}: ReactionOptions): (message: Message) => Promise<void> {
+}: ReactionOptions): (message: Message) => Promise<Position | undefined> {
   return async message => {
     if (message.subject === subjects.deploymentReported) {
       const report = contentOf(DeploymentReport, message)
@@ -37,7 +41,7 @@ export function reactionsOf({
     switch (event.type) {
       case 'API_IMAGE_UPDATED':
         await api.execute(event.subject, { type: 'AttachImage', metadata, imageRevision: event.revision })
-        return
+        return undefined
       case 'API_IMAGE_DELETED':
         await api.execute(event.subject, { type: 'DetachImage', metadata, imageRevision: event.revision })
         return
@@ -46,13 +50,13 @@ export function reactionsOf({
         const data = contentOf(PUBLIC_EVENTS[event.type].data, event)
         const { apiVersion: version, name, kind, primary, counts } = data
         const about = { metadata, version, documentRevision: event.revision }
-        await api.execute(
+        const { position } = await api.execute(
           event.subject,
           event.type === 'API_VERSION_DOCUMENT_UPDATED'
             ? { type: 'AttachDocument', ...about, document: { name, kind, primary, counts } }
             : { type: 'DetachDocument', ...about, name },
         )
-        return
+        return position
       }
       case 'PRODUCT_API_ADDED':
       case 'PRODUCT_API_REMOVED': {

@@ -101,7 +101,7 @@ export function identityService(
   const rings = { 'signing keys of logins': keys, 'signing keys of audit proofs': audit.ring }
   const reseal = resealing({ rings, ciphers, userKeys: asStored.userKeys, encryptionKeys, metadata })
   const rotations = { login: rotation, audit: audit.rotation }
-  const shown = { namesOf: namesFrom(views.users, user, log), ...opening(ciphers) }
+  const shown = { ...namesFrom(views.users, user, log), ...opening(ciphers) }
   const accesses = accessesOf(inClearText)
   const answering = { authenticate: withAddress(authenticate, ciphers), accesses, retire: retiring(asStored) }
   const exported = { ...shown, pseudonyms: ciphers.pseudonyms, accesses, audit }
@@ -127,7 +127,7 @@ export function identityService(
     },
     publication,
     workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
-    responders: respondersOf({ ...answering, aggregates, ...shown, rotations, eventStore, reseal }),
+    responders: respondersOf({ ...answering, aggregates, names: shown, rotations, eventStore, reseal }),
     drain: uses.recorded,
   })
   return {

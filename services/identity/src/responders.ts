@@ -1,17 +1,18 @@
 import { type Reseal, type Resealed, type Rotation, requests } from '@gantry/contracts'
 import { type EventStore, logIdentity } from '@gantry/event-sourcing'
-import { type NamesOf, type Responder, responder } from '@gantry/service-runtime'
+import { type Responder, responder } from '@gantry/service-runtime'
 import type { Accesses } from './audit/access/accesses.ts'
 import { activeUser, effectiveScopes, liveToken, type withAddress } from './authentication/authenticate.ts'
 import type { KeyRotation } from './signingkey/rotation.ts'
 import type { TokenAggregate } from './token/token.ts'
 import type { UserAggregate } from './user/user.decide.ts'
+import type { KnownNames } from './user/user-names.ts'
 
 export interface ResponderOptions {
   authenticate: ReturnType<typeof withAddress>
   accesses: Pick<Accesses, 'recordRefusal'>
   aggregates: { user: UserAggregate; token: TokenAggregate }
-  namesOf: NamesOf
+  names: KnownNames
   /** By the ring of a request. */
   rotations: Readonly<Record<Rotation['ring'], KeyRotation>>
   eventStore: EventStore
@@ -22,7 +23,7 @@ export interface ResponderOptions {
 
 /** Answers to the requests of other services and of operators. */
 export const respondersOf = (options: ResponderOptions): Responder[] => {
-  const { authenticate, accesses, aggregates, namesOf, rotations, eventStore, reseal, retire } = options
+  const { authenticate, accesses, aggregates, names, rotations, eventStore, reseal, retire } = options
   const { user, token } = aggregates
   return [
     responder(requests.authenticate, authenticate),
@@ -41,7 +42,8 @@ export const respondersOf = (options: ResponderOptions): Responder[] => {
       const { record } = await activeUser(user, id)
       return { scopes: effectiveScopes(record.role, granted) }
     }),
-    responder(requests.userNames, async ({ users }) => Object.fromEntries(await namesOf(users))),
+    responder(requests.userNames, async ({ users }) => Object.fromEntries(await names.namesOf(users))),
+    responder(requests.usersNamed, ({ q }) => names.namesLike(q)),
     responder(requests.reseal('identity'), reseal),
     responder(requests.retireKeys, retire),
     responder(requests.logHead, async () => ({

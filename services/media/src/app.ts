@@ -1,4 +1,4 @@
-import { requests, subjects } from '@gantry/contracts'
+import { MAX_DESCRIBED, requests, subjects } from '@gantry/contracts'
 import { aggregate, type Executed, type Fact, Projector, streamName } from '@gantry/event-sourcing'
 import {
   type Dependencies,
@@ -12,10 +12,10 @@ import {
   temporal,
 } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
-import { type StoredBytes, storedBytes } from './bytes/bytes.ts'
+import { BytesLost, type StoredBytes, storedBytes } from './bytes/bytes.ts'
 import { type Checker, documentChecker } from './check/checker.ts'
-import { documentContents } from './document/contents.ts'
-import { documentDecider } from './document/document.decide.ts'
+import { type Contents, documentContents } from './document/contents.ts'
+import { type DocumentsAggregate, documentDecider } from './document/document.decide.ts'
 import {
   documentPeriods,
   documents,
@@ -23,7 +23,7 @@ import {
   projectDocuments,
 } from './document/document.projection.ts'
 import { documentRoutes } from './document/document.routes.ts'
-import type { DocumentEvent, DocumentsState } from './document/document.ts'
+import { type DocumentEvent, type DocumentsState, documentIn } from './document/document.ts'
 import { importResponders } from './document/imports.ts'
 import { operations, operationsProjection } from './document/operations.projection.ts'
 import { imageDecider } from './image/image.decide.ts'
@@ -113,6 +113,7 @@ export function mediaService(
         return null
       }),
       ...importResponders({ ...uploads, ...docs, announce: announcing.document, now: given.now }),
+      responder(requests.describedBy, async asked => ({ description: await docs.described(asked) })),
     ],
   })
 }
@@ -173,5 +174,41 @@ function documentParts(
     project: projectDocumentPeriods,
     collections: [documentPeriods],
   })
-  return { aggregate: documentsAggregate, checker, contents, projector: ofOperations, periods }
+  return {
+    aggregate: documentsAggregate,
+    checker,
+    contents,
+    projector: ofOperations,
+    periods,
+    described: descriptionsOf(documentsAggregate, contents),
+  }
+}
+
+/** What a document says about its API, in pieces. Nothing once its bytes are lost. */
+function descriptionsOf(documents: Pick<DocumentsAggregate, 'load'>, contents: Pick<Contents, 'of'>) {
+  return async ({
+    api,
+    version,
+    name,
+    from,
+  }: {
+    api: string
+    version: string
+    name: string
+    from: number
+  }) => {
+    const { state } = await documents.load(api)
+    const document = state.status === 'Live' ? documentIn(state, version, name) : undefined
+    if (!document) return null
+    try {
+      const { title, operations } = (await contents.of(document)).content
+      const described = operations
+        .slice(from, from + MAX_DESCRIBED)
+        .map(({ path, operationId, summary }) => [path, operationId, summary].filter(Boolean).join(' '))
+      return { title, operations: described, total: operations.length }
+    } catch (error) {
+      if (error instanceof BytesLost) return null
+      throw error
+    }
+  }
 }

@@ -56,6 +56,7 @@ const OWNERS = {
   react: 'services/console',
   'react-dom': 'services/console',
   saxes: 'services/media',
+  stemmer: 'packages/stores',
   undici: 'services/notifier',
   uplot: 'services/console',
   vite: 'services/console',

@@ -109,8 +109,19 @@ export const AttachedDocument = z.object({
 })
 export type AttachedDocument = z.infer<typeof AttachedDocument>
 
+/** Where a text has what a search found: ranges of UTF-16 code units, the end exclusive, in ascending order. */
+const Ranges = z.array(z.array(z.int().min(0)).length(2))
+
 export const ApiRecord = ApiSnapshot.extend({
   ownerDisplayName: z.string().nullable(),
+  highlights: z
+    .record(z.string(), Ranges)
+    .optional()
+    .meta({
+      description:
+        'In lists with q: where the fields of the record have the words of q. By field, or tags.{index} for a tag; ranges [start, end] in UTF-16 code units, the end exclusive',
+      example: { displayName: [[0, 8]], 'tags.1': [[0, 6]] },
+    }),
   deployedOn: z.array(z.object({ environment: z.uuid(), deployedAt: Timestamp })).optional(),
   runningJobs: z.array(Job.omit({ api: true })).optional(),
   documents: z
@@ -154,6 +165,11 @@ export const filters = {
   text: text(1000)
     .optional()
     .meta({ description: 'Each term is a case-insensitive substring of name or description' }),
+  q: text(500).optional().meta({
+    description:
+      'Finds APIs by words, also in their documents, the best first unless sort is given. The last word may be a beginning; words of five letters or more may have one typo. Not together with text',
+    example: 'send sms',
+  }),
   name: z.string().optional().meta({ description: 'Exact name' }),
   owner: Uuid.optional(),
   platformType: z.string().optional(),
@@ -177,6 +193,7 @@ export const listApis = operation({
     ...paging(
       ['name', 'displayName', 'status', 'platformType', 'createdAt', 'updatedAt', 'deploymentStatus'],
       'name,asc',
+      'relevance with q',
     ),
     ...filters,
     at: pastTime,

@@ -117,7 +117,7 @@ export interface SortBy {
 
 const MAX_SORTS = 10
 
-const sortOf = (properties: readonly string[], otherwise: string) =>
+const sortOf = (properties: readonly string[], otherwise: string, ofSearch?: string) =>
   z
     .preprocess(
       many,
@@ -137,23 +137,27 @@ const sortOf = (properties: readonly string[], otherwise: string) =>
         )
         .max(MAX_SORTS, { error: `must be given at most ${MAX_SORTS} times` }),
     )
-    .prefault(otherwise)
+    .prefault(ofSearch === undefined ? otherwise : [])
     .meta({
-      description: `property,(asc|desc), repeatable; properties: ${properties.join(', ')}`,
+      description: `property,(asc|desc), repeatable; properties: ${properties.join(', ')}${ofSearch === undefined ? '' : `. Default: ${ofSearch}, else ${otherwise}`}`,
       param: { style: 'form', explode: true },
       override: {
         type: 'array',
         items: { type: 'string', pattern: `^(${properties.join('|')})(,(asc|desc))?$` },
         maxItems: MAX_SORTS,
-        default: [otherwise],
+        ...(ofSearch === undefined && { default: [otherwise] }),
       },
     })
 
-/** The query parameters page, size and sort of lists. @param otherwise default of sort */
-export const paging = (properties: readonly string[], otherwise: string) => ({
+/**
+ * The query parameters page, size and sort of lists.
+ * @param otherwise default of sort
+ * @param ofSearch describes the default for a search; sort is then empty unless it is given
+ */
+export const paging = (properties: readonly string[], otherwise: string, ofSearch?: string) => ({
   page: integer(1, 999_999_999, 1, 'Page number, from 1'),
   size: integer(1, 100, 10, 'Items on a page'),
-  sort: sortOf(properties, otherwise),
+  sort: sortOf(properties, otherwise, ofSearch),
 })
 
 export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>

@@ -10,7 +10,7 @@ import { sqliteCollection } from './sqlite-collection.ts'
 
 type Definition = CollectionDefinition<Document>
 
-interface CollectionsOptions extends Omit<ListsOptions, keyof FileAccess | 'kept'> {
+interface CollectionsOptions extends Omit<ListsOptions, keyof FileAccess | 'kept' | 'listsOf'> {
   /** Time in milliseconds since 1970, for the age of tombstones. */
   now(): number
 }
@@ -81,7 +81,7 @@ export class Collections {
       })
     for (let index = next(); index; index = next(index)) {
       const behind = index
-      await this.#inPieces(() => behind.exists() && !behind.catchUp(FEW_CHANGES))
+      await this.#inPieces(() => behind.exists() && !(behind.catchUp(FEW_CHANGES) && behind.applyWords()))
     }
     await this.#inPieces(read(() => mergingTrigrams(db)))
   }
@@ -115,7 +115,11 @@ export class Collections {
     if (!lists) {
       const { db, read, snapshot, tentatively, write } = this.#file
       const access = { read, snapshot, tentatively, write, kept: this.#kept }
-      lists = new Lists(db, this.table(definition), definition, { ...this.#options, ...access })
+      lists = new Lists(db, this.table(definition), definition, {
+        ...this.#options,
+        ...access,
+        listsOf: other => this.#listsOf(other),
+      })
       this.#lists.set(definition, lists)
       // Indexes of former shapes. What fails here is left to the next process.
       this.#inPieces(read(() => deletingIndexes(db))).catch(() => {})

@@ -1,5 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { CollectionDefinition, CollectionName, Document, FieldKind } from '@gantry/stores'
+import {
+  type CollectionDefinition,
+  type CollectionName,
+  type Document,
+  type FieldKind,
+  WORDING,
+} from '@gantry/stores'
 import { storedName } from './document-table.ts'
 
 /** The column of a field in the rows of an index. */
@@ -24,6 +30,7 @@ export interface IndexTables {
   /** The texts by slot; undefined when the collection has none. */
   texts: string | undefined
   trigrams: TrigramTables | undefined
+  words: WordTables | undefined
   /** Columns by field. */
   columns: ReadonlyMap<string, Column>
 }
@@ -38,10 +45,22 @@ export interface TrigramTables {
   added: string
 }
 
+/** The words of the documents, for searches. They lag behind the rows by some changes. */
+export interface WordTables {
+  /** Each word with its stem, its end in reverse order, and the number of documents that have it. */
+  words: string
+  /** For each word and pair of words: slots and impacts, in parts. */
+  postings: string
+  /** By slot: the words that the postings have of it. */
+  wordings: string
+  /** One row: the change up to which the words are complete, and the count `emptied` of the index at that time. */
+  worded: string
+}
+
 /** What the tables of an index depend on. */
 export type Indexed = Pick<
   CollectionDefinition<Document>,
-  'name' | 'version' | 'generation' | 'fields' | 'text' | 'validity'
+  'name' | 'version' | 'generation' | 'fields' | 'text' | 'search' | 'validity'
 >
 
 /** Created with the file: the list of indexes. Each has its own tables. For the columns see IndexPosition. */
@@ -63,15 +82,20 @@ const SHAPES = 2
 
 /** Opens the index of a collection of this shape, or creates an empty one. Must not be called within a transaction. */
 export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables {
-  const { fields, text = [], validity } = definition
+  const { fields, text = [], search, validity } = definition
   const columns = new Map(
     Object.entries(fields).map(([field, kind], number) => [
       field,
       { name: `f${number}`, number, kind, indexed: kind === 'string' || kind === 'number' },
     ]),
   )
-  const shape = JSON.stringify({ fields, text, validity })
-  const tables = (number: number) => ({ ...tablesOf(number, { text, validity }), columns })
+  const shape = JSON.stringify({
+    fields,
+    text,
+    validity,
+    ...(search && { search: { wording: WORDING, ...search } }),
+  })
+  const tables = (number: number) => ({ ...tablesOf(number, { text, search, validity }), columns })
   const collection = collectionOf(definition)
   const find = () =>
     db.prepare('SELECT number FROM indexes WHERE collection = ? AND shape = ?').get(collection, shape)?.number
@@ -94,14 +118,37 @@ export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables 
   }
 }
 
-const tablesOf = (number: number, { text = [], validity }: Pick<Indexed, 'text' | 'validity'>) => {
-  const [rows, items, texts, table, added] = PARTS.map(part => `index_${number}_${part}`) as TableNames
-  const trigrams = text.length > 0 && !validity ? { table, added } : undefined
-  return { number, rows, items, texts: text.length > 0 ? texts : undefined, trigrams }
+const tablesOf = (
+  number: number,
+  { text = [], search, validity }: Omit<Indexed, 'name' | 'version' | 'fields'>,
+) => {
+  const table = (part: (typeof PARTS)[number]) => `index_${number}_${part}`
+  return {
+    number,
+    rows: table('rows'),
+    items: table('items'),
+    texts: text.length > 0 ? table('texts') : undefined,
+    trigrams: text.length > 0 && !validity ? { table: table('trigrams'), added: table('added') } : undefined,
+    words: search && {
+      words: table('words'),
+      postings: table('postings'),
+      wordings: table('wordings'),
+      worded: table('worded'),
+    },
+  }
 }
 
-const PARTS = ['rows', 'items', 'texts', 'trigrams', 'added'] as const
-type TableNames = [string, string, string, string, string]
+const PARTS = [
+  'rows',
+  'items',
+  'texts',
+  'trigrams',
+  'added',
+  'words',
+  'postings',
+  'wordings',
+  'worded',
+] as const
 
 const collectionOf = (collection: CollectionName) => `${storedName(collection)}@${collection.version}`
 
@@ -139,10 +186,22 @@ export function deletingIndexes(db: DatabaseSync, discarded?: CollectionName): (
     if (discarded) giveUpIndexes(db, collectionOf(discarded), 0)
     const found = find.get() as { number: number; shape: string } | undefined
     if (!found) return false
-    const { rows, items, texts, trigrams } = tablesOf(found.number, JSON.parse(found.shape))
-    for (const table of [rows, items, texts, trigrams?.added]) {
+    const { rows, items, texts, trigrams, words } = tablesOf(found.number, JSON.parse(found.shape))
+    const keys = {
+      [items]: 'field, value, slot',
+      ...(words && { [words.words]: 'word', [words.postings]: 'word, part' }),
+    }
+    for (const table of [
+      rows,
+      items,
+      texts,
+      trigrams?.added,
+      words?.words,
+      words?.postings,
+      words?.wordings,
+    ]) {
       if (!table) continue
-      const key = table === items ? 'field, value, slot' : 'slot'
+      const key = keys[table] ?? 'slot'
       const piece = `SELECT ${key} FROM ${table} LIMIT ${PIECE}`
       if (db.prepare(`DELETE FROM ${table} WHERE (${key}) IN (${piece})`).run().changes > 0) return true
     }
@@ -190,7 +249,7 @@ export function mergingTrigrams(db: DatabaseSync, pages = MERGED_PAGES): () => b
  * The indexes of fields lack the id, which breaks ties: with it, each new document would change a page at random in the
  * index of each field that has few values.
  */
-function schemaOf({ rows, items, texts, trigrams, columns }: IndexTables): string {
+function schemaOf({ rows, items, texts, trigrams, words, columns }: IndexTables): string {
   const fields = [...columns.values()]
   return [
     `CREATE TABLE ${rows} (slot INTEGER PRIMARY KEY, id TEXT, seq INTEGER NOT NULL
@@ -208,6 +267,16 @@ function schemaOf({ rows, items, texts, trigrams, columns }: IndexTables): strin
       `CREATE VIRTUAL TABLE ${trigrams.table} USING fts5 (text, tokenize = 'trigram case_sensitive 1', detail = none,
          content = '', contentless_delete = 1);
        CREATE TABLE ${trigrams.added} (slot INTEGER PRIMARY KEY) STRICT`,
+    words &&
+      `CREATE TABLE ${words.words} (word TEXT PRIMARY KEY, stem TEXT NOT NULL, tail TEXT NOT NULL,
+         documents INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+       CREATE INDEX ${words.words}_stem ON ${words.words} (stem);
+       CREATE INDEX ${words.words}_tail ON ${words.words} (tail);
+       CREATE TABLE ${words.postings} (word TEXT NOT NULL, part INTEGER NOT NULL, entries BLOB NOT NULL,
+         PRIMARY KEY (word, part)) STRICT, WITHOUT ROWID;
+       CREATE TABLE ${words.wordings} (slot INTEGER PRIMARY KEY, words TEXT NOT NULL) STRICT;
+       CREATE TABLE ${words.worded} (through INTEGER NOT NULL, emptied INTEGER NOT NULL) STRICT;
+       INSERT INTO ${words.worded} VALUES (0, 0)`,
   ]
     .filter(statement => statement !== undefined)
     .join(';')

@@ -249,6 +249,44 @@ function compare(a: StoredValue, b: StoredValue): number {
   return one < other ? -1 : Number(one > other)
 }
 
+/** What an id takes in the array and the map of slots. */
+const BYTES_OF_ID = 150
+
+/** The key under which a column of an index is kept. */
+export const keyOfColumn = ({ tables }: ListIndex, name: string): string => `${tables.number} ${name}`
+
+/** The slot of each id. */
+export class KeptSlots extends KeptValues {
+  readonly #slots = new Map<StoredValue, number>()
+  readonly #ids: (StoredValue | undefined)[] = []
+
+  constructor() {
+    super({ rows: { sql: 'id IS NOT NULL', params: [] }, value: 'id' })
+  }
+
+  get byteLength(): number {
+    return this.#slots.size * BYTES_OF_ID
+  }
+
+  /** 0 if there is none. */
+  of(id: StoredValue): number {
+    return this.#slots.get(id) ?? 0
+  }
+
+  protected set(slot: number, id: StoredValue) {
+    const before = this.#ids[slot]
+    if (before !== undefined && before !== null && this.#slots.get(before) === slot)
+      this.#slots.delete(before)
+    this.#ids[slot] = id
+    if (id !== null) this.#slots.set(id, slot)
+  }
+
+  protected clear() {
+    this.#slots.clear()
+    this.#ids.length = 0
+  }
+}
+
 /** CROSS keeps the order of the tables: SQLite would otherwise read all texts first. */
 export const joining = (texts: string | undefined) => (texts ? `CROSS JOIN ${texts} USING (slot)` : '')
 

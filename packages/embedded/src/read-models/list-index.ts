@@ -4,6 +4,7 @@ import { storedItem, storedItems } from './conditions.ts'
 import type { DocumentTable, Row } from './document-table.ts'
 import { type Column, type Indexed, type IndexTables, indexTables } from './index-tables.ts'
 import { Statements, type StoredValue, searchedText, storedScalar, storedText } from './statements.ts'
+import { WordIndex } from './word-index.ts'
 
 /**
  * Maximum lag, in changes, of an index that is updated within the transaction of a write, or of a query. An index with a
@@ -44,6 +45,8 @@ interface Entry {
 export class ListIndex {
   readonly tables: IndexTables
   readonly statements: Statements
+  /** For searches; undefined when the collection has none. */
+  readonly words: WordIndex | undefined
   readonly #documents: DocumentTable
   readonly #columns: ReadonlyArray<Column & { path: readonly string[] }>
   readonly #textFields: readonly string[]
@@ -55,6 +58,10 @@ export class ListIndex {
     this.#documents = documents
     this.#columns = [...this.tables.columns].map(([field, column]) => ({ ...column, path: field.split('.') }))
     this.#textFields = definition.text ?? []
+    const { words } = this.tables
+    this.words =
+      words &&
+      new WordIndex({ tables: this.tables, statements: this.statements, words }, documents, definition)
   }
 
   /** Applies up to `limit` changes. Needs a writing transaction. @returns whether there are no more */
@@ -87,6 +94,19 @@ export class ListIndex {
   /** False once the collection was discarded. */
   exists(): boolean {
     return this.statements.row('SELECT 1 FROM indexes WHERE number = ?', [this.tables.number]) !== undefined
+  }
+
+  /** Whether searches need not wait for more of the words. */
+  hasWords(): boolean {
+    return this.words?.isCurrent(this.position().emptied) ?? true
+  }
+
+  /** Applies a part of the changes to the words. Needs a writing transaction. @returns whether there are no more */
+  applyWords(): boolean {
+    if (!this.words) return true
+    const { emptied } = this.position()
+    this.words.apply(emptied)
+    return this.words.isComplete(emptied)
   }
 
   position(): IndexPosition {

@@ -4,13 +4,15 @@ import {
   foldCase,
   type Query,
   type Scalar,
+  type Search,
   type Sort,
   type ValueCount,
 } from '@gantry/stores'
 import { and, type Clause, isScalar, NEVER, readItems, rowCondition, storedItem } from './conditions.ts'
 import type { Column, TrigramTables } from './index-tables.ts'
-import { joining, type Kept, KeptColumn, KeptSelection } from './kept-values.ts'
+import { joining, type Kept, KeptColumn, KeptSelection, keyOfColumn } from './kept-values.ts'
 import type { ListIndex } from './list-index.ts'
+import { type Searched, Searches } from './searches.ts'
 import { readScalar, type StoredValue, searchedText } from './statements.ts'
 
 /** Maximum number of documents that are found anew for each query. Selections of more are kept. */
@@ -50,6 +52,11 @@ interface Span {
   limit: number
 }
 
+/** The indexes of the collections that describe the documents of a search. */
+export interface Describing {
+  describing: readonly ListIndex[]
+}
+
 /** A page of a list: the sequence numbers of its documents, and the total if it was requested. */
 export interface Page {
   seqs: number[]
@@ -65,17 +72,25 @@ export class ListQueries {
   readonly #kept: Kept
   /** Names of columns with more than MANY_VALUES. */
   readonly #varied = new Set<string>()
+  readonly #searches: Searches
 
   /** @param kept shared by the collections of the file, and with former queries of this index */
   constructor(index: ListIndex, kept: Kept) {
     this.#index = index
     this.#kept = kept
+    this.#searches = new Searches(index, kept)
   }
 
-  find(query: Query, counting: boolean): Page | undefined {
+  find(query: Query, { counting, describing }: Describing & { counting: boolean }): Page | undefined {
     const { sort = [], skip = 0, limit } = query
     const parts = this.#parts(query)
     const span: Span = { sort, skip, limit, ties: sort[0]?.direction ?? 'asc' }
+    if (query.search) {
+      const found = this.#searched(query.search, query, describing)
+      if (!found) return undefined
+      const seqs = sort.length > 0 ? this.#page(found, span) : this.#byRelevance(found, span)
+      return seqs && { seqs, total: found.count }
+    }
     const few = this.#few(query, parts)
     if (few) return { seqs: this.#sorted(few, span), total: few.length }
     if (!counting) return { seqs: this.#walk(parts, span), total: 0 }
@@ -84,17 +99,25 @@ export class ListQueries {
     return seqs && { seqs, total: selection.count }
   }
 
-  count(filter: Filter): number | undefined {
+  count(filter: Filter, { describing }: Describing): number | undefined {
+    if (filter.search) return this.#searched(filter.search, filter, describing)?.count
     const parts = this.#parts(filter)
     return this.#few(filter, parts)?.length ?? this.#selection(filter, parts)?.count
   }
 
   /** The most frequent values of a field among the documents that satisfy the filter, then by value. */
-  facet(filter: Filter, field: string, limit: number): ValueCount[] | undefined {
+  facet(
+    filter: Filter,
+    { field, limit, describing }: Describing & { field: string; limit: number },
+  ): ValueCount[] | undefined {
     const { name, kind } = this.#column(field)
     const parts = this.#parts(filter)
-    const few = this.#few(filter, parts)
-    const selection = few ? undefined : this.#selection(filter, parts)
+    const few = filter.search ? undefined : this.#few(filter, parts)
+    const selection = filter.search
+      ? this.#searched(filter.search, filter, describing)
+      : few
+        ? undefined
+        : this.#selection(filter, parts)
     const column = this.#keptColumn(name)
     if (!(few || selection) || !column) return undefined
     const counts = new Map<Exclude<Scalar, null>, number>()
@@ -106,6 +129,44 @@ export class ListQueries {
       .map(([value, count]) => ({ value, count }))
       .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
       .slice(0, limit)
+  }
+
+  /** The documents that a search finds among those of the filter; undefined if there is more to read. */
+  #searched(search: Search, filter: Filter, describing: readonly ListIndex[]): Searched | undefined {
+    const found = this.#searches.find(search, describing)
+    const { where = {}, text = [] } = filter
+    const parts = this.#parts({ where, text })
+    if (!found || parts.length === 0) return found
+    const selection = this.#selection({ where, text }, parts)
+    if (!selection?.bytes) return selection && found
+    const bytes = new Uint8Array(found.bytes.length)
+    let count = 0
+    for (let at = 0; at < bytes.length; at++) {
+      if (found.bytes[at] !== 1 || selection.bytes[at] !== 1) continue
+      bytes[at] = 1
+      count++
+    }
+    return { scores: found.scores, bytes, count }
+  }
+
+  /** The sequence numbers of a page, the most relevant documents first, then by id. */
+  #byRelevance({ scores, bytes, count }: Searched, { skip, limit }: Span): number[] {
+    if (skip >= count) return []
+    const slots = [...slotsOf(bytes)]
+    const sorted = Float32Array.from(slots, slot => scores[slot] as number)
+      .sort()
+      .reverse()
+    const [first, last] = [sorted[skip] as number, sorted[Math.min(skip + limit, count) - 1] as number]
+    const better = sorted.findIndex(score => score <= first)
+    const shown = slots.filter(slot => (scores[slot] as number) <= first && (scores[slot] as number) >= last)
+    const { tables, statements } = this.#index
+    const ids = `SELECT slot, seq FROM ${tables.rows} WHERE slot IN (SELECT value FROM json_each(?)) ORDER BY id`
+    return statements
+      .rows(ids, [JSON.stringify(shown)])
+      .map(([slot, seq]) => ({ seq: seq as number, score: scores[slot as number] as number }))
+      .toSorted((a, b) => b.score - a.score)
+      .slice(skip - better, skip - better + limit)
+      .map(({ seq }) => seq)
   }
 
   #parts({ where = {}, text = [] }: Filter): Part[] {
@@ -164,7 +225,7 @@ export class ListQueries {
 
   #keptColumn(name: string): KeptColumn | undefined {
     const position = this.#index.position()
-    const key = this.#keyOfColumn(name)
+    const key = keyOfColumn(this.#index, name)
     let column = this.#kept.get(key) as KeptColumn | undefined
     // Values that no document has any more are dropped with the column.
     if (!column || column.values.length > 2 * position.documents + 1_000) column = new KeptColumn(name)
@@ -177,7 +238,7 @@ export class ListQueries {
   #columnOfFew(name: string): KeptColumn | undefined | 'many values' {
     if (this.#varied.has(name)) return 'many values'
     const column = this.#keptColumn(name)
-    const key = this.#keyOfColumn(name)
+    const key = keyOfColumn(this.#index, name)
     const { values } = this.#kept.get(key) as KeptColumn
     if (values.length <= MANY_VALUES) return column
     this.#varied.add(name)
@@ -187,10 +248,6 @@ export class ListQueries {
 
   #keyOfSelection({ where = {}, text = [] }: Filter): string {
     return `${this.#index.tables.number} ${JSON.stringify([where, text])}`
-  }
-
-  #keyOfColumn(name: string): string {
-    return `${this.#index.tables.number} ${name}`
   }
 
   /** The query for exactly the slots of the filter that starts from one index, unless a scan of the rows is faster. */

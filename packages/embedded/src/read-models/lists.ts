@@ -6,12 +6,13 @@ import {
   type Filter,
   type Query,
   ReadModelsUnavailable,
+  type Search,
   type ValueCount,
 } from '@gantry/stores'
 import type { DocumentTable } from './document-table.ts'
 import { Kept } from './kept-values.ts'
 import { ListIndex } from './list-index.ts'
-import { ListQueries, type Page } from './list-queries.ts'
+import { type Describing, ListQueries, type Page } from './list-queries.ts'
 
 /** Access to the file that the documents are in. */
 export interface FileAccess {
@@ -30,6 +31,8 @@ export interface ListsOptions extends FileAccess {
   kept: Kept
   /** How long a query waits for an index that is being built, in milliseconds. It then fails and can be tried again. */
   indexWaitMs: number
+  /** The lists of another collection of the file, which a search reads as well. */
+  listsOf(definition: CollectionDefinition<Document>): Lists
   /** Receives the progress of an index that takes long to build, every few seconds. */
   log(message: string): void
 }
@@ -41,6 +44,8 @@ const TURN_MS = 10
 const REPORT_MS = 5_000
 /** Number of changes that the index is updated by together, unless a query comes first. One at a time takes twice as long. */
 const CHANGES_AT_ONCE = 64
+
+type Question<T> = (queries: ListQueries, describing: Describing) => { value: T } | undefined
 
 /**
  * The lists of a collection, from an index in the file. The index is updated by the first write after a query, by each
@@ -75,22 +80,22 @@ export class Lists {
 
   /** @param options.take reads the documents of the page, in the state of the file that the page was found in */
   find<T>(query: Query, { counting, take }: { counting: boolean; take(page: Page): T }): Promise<T> {
-    return this.#answer(queries => {
-      const page = queries.find(query, counting)
+    return this.#answer(query, (queries, describing) => {
+      const page = queries.find(query, { counting, ...describing })
       return page && { value: take(page) }
     })
   }
 
   count(filter: Filter): Promise<number> {
-    return this.#answer(queries => {
-      const value = queries.count(filter)
+    return this.#answer(filter, (queries, describing) => {
+      const value = queries.count(filter, describing)
       return value === undefined ? undefined : { value }
     })
   }
 
   facet(filter: Filter, field: string, limit: number): Promise<ValueCount[]> {
-    return this.#answer(queries => {
-      const value = queries.facet(filter, field, limit)
+    return this.#answer(filter, (queries, describing) => {
+      const value = queries.facet(filter, { field, limit, ...describing })
       return value && { value }
     })
   }
@@ -99,38 +104,49 @@ export class Lists {
   changed(): void {
     if (!this.#wasAsked && this.#index.behind() < CHANGES_AT_ONCE) return
     this.#wasAsked = false
-    if (!this.#index.applyAll()) this.#buildAfterwards()
+    if (!this.#index.applyAll() || !this.#index.hasWords()) this.#buildAfterwards()
+  }
+
+  /** Whether a query can be answered; begins to build what is missing. */
+  #isReady(search: Search | undefined, failed: () => void): boolean {
+    if (this.#index.behind() === 0 && (!search || this.#index.hasWords())) return true
+    this.#build().catch(failed)
+    return false
   }
 
   /** Asks until there is an answer, with a turn of the event loop in between. */
-  async #answer<T>(question: (queries: ListQueries) => { value: T } | undefined): Promise<T> {
-    const { snapshot, tentatively, indexWaitMs } = this.#options
+  async #answer<T>({ search }: Filter, question: Question<T>): Promise<T> {
+    const { snapshot, tentatively, indexWaitMs, listsOf } = this.#options
     const startedAt = performance.now()
+    const describing = (search?.described ?? []).map(({ by }) => listsOf(by))
     this.#wasAsked = true
     let failed = false
+    const fail = () => {
+      failed = true
+    }
     for (;;) {
       const answer = snapshot(() => {
-        if (this.#index.behind() === 0) return question(this.#queries)
-        this.#build().catch(() => {
-          failed = true
-        })
-        return undefined
+        const waiting = [this, ...describing].filter(lists => !lists.#isReady(search, fail))
+        return waiting.length > 0
+          ? undefined
+          : question(this.#queries, { describing: describing.map(lists => lists.#index) })
       })
       if (answer) return answer.value
       if (performance.now() - startedAt > indexWaitMs)
         throw new ReadModelsUnavailable(snapshot(() => this.#progress()))
       await nextTurn()
-      const tried = failed ? tentatively(() => this.#answerOnce(question)) : undefined
+      const tried = failed ? tentatively(() => this.#answerOnce(question, describing)) : undefined
       if (tried) return tried.value
     }
   }
 
   /** Includes all changes on a full disk, too. The slots are void after the rollback, so nothing of them is kept. */
-  #answerOnce<T>(question: (queries: ListQueries) => { value: T } | undefined): { value: T } | undefined {
-    if (!this.#index.applyAll()) return undefined
+  #answerOnce<T>(question: Question<T>, others: readonly Lists[]): { value: T } | undefined {
+    if (![this, ...others].every(lists => lists.#index.applyAll())) return undefined
     const queries = new ListQueries(this.#index, new Kept())
+    const describing = others.map(lists => lists.#index)
     for (;;) {
-      const answer = question(queries)
+      const answer = question(queries, { describing })
       if (answer) return answer
     }
   }
@@ -160,7 +176,10 @@ export class Lists {
   /** @returns whether there is nothing left to apply */
   #applySome(): boolean {
     const startedAt = performance.now()
-    while (!this.#index.catchUp(FEW_CHANGES)) if (performance.now() - startedAt > TURN_MS) return false
+    const isOver = () => performance.now() - startedAt > TURN_MS
+    while (!this.#index.catchUp(FEW_CHANGES)) if (isOver()) return false
+    if (this.#index.hasWords()) return true
+    while (!this.#index.applyWords()) if (isOver()) return false
     return true
   }
 
@@ -172,7 +191,8 @@ export class Lists {
   #progress(): string {
     const { cursor } = this.#index.position()
     const last = this.#documents.last()
-    if (cursor === last) return `the documents of ${this.#name} are being counted`
+    if (cursor === last)
+      return `the documents of ${this.#name} are being ${this.#index.hasWords() ? 'counted' : 'read for searches'}`
     return `the index of ${this.#name} is being built: ${cursor} of ${last} changes`
   }
 }

@@ -48,10 +48,11 @@ export function sqliteCollection<D extends Document>(
     return seq === undefined ? undefined : (kept.get(seq) ?? parsed(table.get(id)))
   }
 
-  const checked = ({ where = {}, text = [] }: Filter) => {
+  const checked = ({ where = {}, text = [], search }: Filter) => {
     for (const name of Object.keys(where)) requireField(name)
     if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
-    return { where, text: text.filter(term => term !== '') }
+    if (search?.named) requireField(search.named.field)
+    return { where, text: text.filter(term => term !== ''), ...(search && { search }) }
   }
 
   const requireField = (name: string) => {

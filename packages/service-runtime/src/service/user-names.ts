@@ -12,6 +12,8 @@ export type NamesOf = (ids: readonly (string | null)[]) => Promise<ReadonlyMap<s
 
 export interface UserNamesCache {
   namesOf: NamesOf
+  /** Display names by id of users whose names have a word of a query; none if they cannot be had now. */
+  namesLike(q: string): Promise<Readonly<Record<string, string>>>
   /** Starts to forget names when a broadcast says that a user has changed. */
   listen(): Worker
 }
@@ -34,6 +36,12 @@ export function userNames({
   const asking = new Map<string, Promise<Record<string, UserName>>>()
   let pausedUntil = 0
 
+  const pause = (error: unknown) => {
+    pausedUntil = performance.now() + PAUSE_MS
+    log.warn({ err: error }, 'names of users are left out: identity did not answer')
+    return {}
+  }
+
   /** Asks for users. An answer is kept unless the user has changed meanwhile. */
   const ask = (users: string[]) => {
     const asked: Promise<Record<string, UserName>> = peers.ask(requests.userNames, { users }).then(
@@ -43,9 +51,7 @@ export function userNames({
       },
       error => {
         settle(() => {})
-        pausedUntil = performance.now() + PAUSE_MS
-        log.warn({ err: error }, 'names of users are left out: identity did not answer')
-        return {}
+        return pause(error)
       },
     )
     const settle = (keep: (id: string) => void) => {
@@ -71,6 +77,10 @@ export function userNames({
         wanted.map(async id => [id, kept.get(id)?.name ?? (await asking.get(id))?.[id]] as const),
       )
       return new Map(found.filter((entry): entry is [string, UserName] => entry[1] !== undefined))
+    },
+    async namesLike(q) {
+      if (performance.now() < pausedUntil) return {}
+      return peers.ask(requests.usersNamed, { q }).catch(pause)
     },
     listen() {
       const stop = bus.listen(subjects.principalChanged, broadcast => {

@@ -4,6 +4,7 @@ import {
   type Filter,
   type Query,
   type Stored,
+  termsOf,
   UnknownField,
   type ValueCount,
 } from '@gantry/stores'
@@ -69,10 +70,12 @@ function selecting<D extends Document>(prepared: PreparedCollection<D>) {
   }
 
   /** Checks a filter. @returns its non-empty terms */
-  const checked = ({ where = {}, text = [] }: Filter): string[] => {
+  const checked = ({ where = {}, text = [], search }: Filter): string[] => {
     for (const name of Object.keys(where)) requireField(name)
     if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
-    return text.filter(term => term !== '')
+    // Until the words of documents are stored here, a search finds what has them as parts.
+    const words = search ? termsOf(search.q).map(({ word }) => word) : []
+    return [...text.filter(term => term !== ''), ...words]
   }
 
   /** The filter for MongoDB; undefined when no document can satisfy it. */

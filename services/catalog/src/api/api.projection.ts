@@ -37,6 +37,14 @@ export const apis = defineCollection<ApiDocument>({
     products: 'strings',
   },
   text: ['name', 'description'],
+  search: {
+    fields: {
+      name: { weight: 5, words: 3 },
+      displayName: { weight: 5, words: 3 },
+      tags: { weight: 3, words: 3 },
+      description: { weight: 3, words: 40 },
+    },
+  },
 })
 
 export interface VersionDocument extends VersionRecord {
@@ -57,6 +65,7 @@ export const versions = defineCollection<VersionDocument>({
     createdAt: 'string',
     documented: 'boolean',
   },
+  search: { fields: { name: { weight: 1, words: 2 }, displayName: { weight: 1, words: 2 } } },
 })
 
 const VERSION_EVENTS: ReadonlySet<ApiEvent['type']> = new Set([

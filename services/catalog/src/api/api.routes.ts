@@ -9,6 +9,7 @@ import {
   listApis,
   Refusal,
   restoreApi,
+  type SortBy,
   updateApi,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
@@ -20,19 +21,23 @@ import {
   page,
   requirePast,
 } from '@gantry/service-runtime'
+import { highlightsIn, type Term, termsOf } from '@gantry/stores'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf, type VersionDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
-import { conditionsOf } from './facets.routes.ts'
+import { conditionsOf, requireOneSearch, type SearchFor } from './facets.routes.ts'
 
 export interface ApiRoutes {
   api: ApiAggregate
   apis: Moments<ApiDocument>
   versions: Moments<VersionDocument>
   namesOf: NamesOf
+  searchFor: SearchFor
   /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
+
+const BY_NAME: SortBy[] = [{ field: 'name', direction: 'asc' }]
 
 /** Versions that are read together. */
 const MANY = 1_000
@@ -46,17 +51,25 @@ interface Included {
 
 export function apiRoutes(
   route: AddRoute,
-  { api, apis, versions, namesOf, announceDeletion }: ApiRoutes,
+  { api, apis, versions, namesOf, searchFor, announceDeletion }: ApiRoutes,
 ): void {
   route(listApis, async ({ query }) => {
+    requireOneSearch(query)
+    const search = await searchFor(query.q)
     const moment = await apis.at(query.at)
-    const { items, total } = await moment.find(listing(query, conditionsOf(query)))
+    const sort = query.sort.length > 0 || search ? query.sort : BY_NAME
+    const { items, total } = await moment.find({
+      ...listing({ ...query, sort }, conditionsOf(query)),
+      ...(search && { search }),
+    })
+    const terms = search && termsOf(search.q)
     const names = await displayNames(items.map(({ doc }) => doc.owner))
     const ids = items.map(({ doc }) => doc.id)
     const documents = await documentsOf(versions, ids, query)
     const content = items.map(({ doc }) => ({
       ...record(doc, names.get(doc.owner ?? ''), query),
       ...(documents && { documents: documents.get(doc.id) ?? [] }),
+      ...(terms && { highlights: highlightsOf(doc, names.get(doc.owner ?? ''), terms) }),
     }))
     return { status: 200, body: page(content, total, query) }
   })
@@ -133,6 +146,19 @@ function record(doc: ApiDocument, ownerDisplayName: string | undefined, included
     ...(included.includeRunningJobs && { runningJobs }),
   }
 }
+
+/** Where the record has the words of a query: by field, or `tags.` with the number of the tag. */
+function highlightsOf(doc: ApiDocument, ownerDisplayName: string | undefined, terms: readonly Term[]) {
+  const { name, displayName, description, tags } = doc
+  const texts = { name, displayName, description, ownerDisplayName, ...prefixed('tags.', tags) }
+  const ranges = Object.entries(texts).map(
+    ([field, text]) => [field, highlightsIn(text ?? '', terms)] as const,
+  )
+  return Object.fromEntries(ranges.filter(([, { length }]) => length > 0))
+}
+
+const prefixed = (prefix: string, texts: readonly string[]) =>
+  Object.fromEntries(texts.map((text, number) => [`${prefix}${number}`, text]))
 
 /** The documents of all versions, by API. */
 async function documentsOf(

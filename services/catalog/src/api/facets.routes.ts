@@ -1,12 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
-import { type ApiFacets, getApiFacets, type Parsed } from '@gantry/contracts'
+import { type ApiFacets, getApiFacets, invalidField, type Parsed } from '@gantry/contracts'
 import { type AddRoute, listing, type NamesOf } from '@gantry/service-runtime'
-import type { Collection, Condition } from '@gantry/stores'
+import type { Collection, Condition, Search } from '@gantry/stores'
 import type { ApiDocument } from './api.projection.ts'
 
 export interface FacetRoutes {
   documents: Pick<Collection<ApiDocument>, 'facet' | 'count'>
   namesOf: NamesOf
+  searchFor: SearchFor
+}
+
+/** The search for the parameter q; undefined without one. */
+export type SearchFor = (q: string | undefined) => Promise<Search | undefined>
+
+/** @throws Refusal invalid-request when parameters exclude each other */
+export function requireOneSearch({ q, text, at }: { q?: string; text?: string; at?: string }): void {
+  const [other] = Object.entries({ text, at }).find(([, value]) => value !== undefined) ?? []
+  if (q !== undefined && other) throw invalidField('q', `must not be given together with ${other}`)
 }
 
 type Filters = Parsed<NonNullable<typeof getApiFacets.query>>
@@ -42,10 +52,12 @@ export function conditionsOf({
   }
 }
 
-export function facetRoutes(route: AddRoute, { documents, namesOf }: FacetRoutes): void {
+export function facetRoutes(route: AddRoute, { documents, namesOf, searchFor }: FacetRoutes): void {
   route(getApiFacets, async ({ query }) => {
+    requireOneSearch(query)
+    const search = await searchFor(query.q)
     const { where, text } = listing({ page: 1, size: 1, sort: [], text: query.text }, conditionsOf(query))
-    const filter = { ...(where && { where }), ...(text && { text }) }
+    const filter = { ...(where && { where }), ...(text && { text }), ...(search && { search }) }
     const facets: Record<string, unknown> = { totalElements: await documents.count(filter) }
     for (const [name, field] of Object.entries(FIELDS)) {
       facets[name] = await documents.facet(filter, field, MOST_VALUES)

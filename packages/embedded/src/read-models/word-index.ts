@@ -1,0 +1,294 @@
+import {
+  impactsOf,
+  isPair,
+  MemoryWords,
+  mayBeMistyped,
+  type Posting,
+  stemOf,
+  type Term,
+  type WordSource,
+} from '@gantry/stores'
+import { LRUCache } from 'lru-cache'
+import type { DocumentTable } from './document-table.ts'
+import type { Indexed, IndexTables, WordTables } from './index-tables.ts'
+import type { Statements } from './statements.ts'
+
+/** Slots of one part of the postings of a word. A part is rewritten when one of its slots changes. */
+const PART = 512
+/** Bytes of an entry: two of the slot in its part, one of the impact. */
+const ENTRY = 3
+/** Changes that are applied together. Until then, searches read the changed documents. */
+const CHANGES_AT_ONCE = 256
+/** Postings that one transaction changes: some milliseconds. */
+const EDITS = 1_500
+/** Size of the cache of impacts, in words. */
+const KEPT_WORDS = 100_000
+/** The most words that a beginning stands for, and that have a stem, the shortest ones first. */
+const MOST_WORDS = 200
+
+type Impacts = ReadonlyMap<string, number>
+
+/** The words of the documents of an index, for searches. */
+export class WordIndex {
+  readonly #tables: IndexTables
+  readonly #words: WordTables
+  readonly #statements: Statements
+  readonly #documents: DocumentTable
+  readonly #definition: Indexed
+  /** By sequence number. */
+  readonly #impacts = new LRUCache<number, Impacts>({ maxSize: KEPT_WORDS })
+
+  constructor(
+    { tables, statements, words }: { tables: IndexTables; statements: Statements; words: WordTables },
+    documents: DocumentTable,
+    definition: Indexed,
+  ) {
+    this.#tables = tables
+    this.#words = words
+    this.#statements = statements
+    this.#documents = documents
+    this.#definition = definition
+  }
+
+  /** Whether searches need not wait until more changes are applied. */
+  isCurrent(emptied: number): boolean {
+    const position = this.#position()
+    return (
+      position.emptied === emptied &&
+      this.#changed(position.through, CHANGES_AT_ONCE).length < CHANGES_AT_ONCE
+    )
+  }
+
+  /** Whether all changes are applied. */
+  isComplete(emptied: number): boolean {
+    const position = this.#position()
+    return position.emptied === emptied && this.#changed(position.through, 1).length === 0
+  }
+
+  /** Applies changes, or a part of one. Needs a writing transaction in which the rows are current. */
+  apply(emptied: number): void {
+    const { words, postings, wordings, worded } = this.#words
+    const position = this.#position()
+    if (position.emptied !== emptied) {
+      for (const table of [words, postings, wordings]) this.#statements.run(`DELETE FROM ${table}`)
+      this.#statements.run(`UPDATE ${worded} SET through = 0, emptied = ?`, [emptied])
+      position.through = 0
+    }
+    const edits = new Edits()
+    for (const { slot, seq, live } of this.#changed(position.through, CHANGES_AT_ONCE)) {
+      const isWhole = this.#edit(slot, live ? this.#impactsAt(seq) : new Map(), edits)
+      if (isWhole) position.through = seq
+      if (edits.count >= EDITS) break
+    }
+    this.#store(edits)
+    this.#statements.run(`UPDATE ${worded} SET through = ?`, [position.through])
+  }
+
+  /** The words of all documents, in the state of the transaction of the caller. */
+  source(): WordSource {
+    const changed = this.#changed(this.#position().through, CHANGES_AT_ONCE)
+    const recent = new MemoryWords()
+    const outdated = new Set(changed.map(({ slot }) => slot))
+    for (const { slot, seq, live } of changed) if (live) recent.add(slot, this.#impactsAt(seq))
+    return {
+      wordsLike: term => new Set([...this.#wordsLike(term), ...recent.wordsLike(term)]),
+      count: word => this.#count(word) + recent.count(word),
+      postings: (word, each) => {
+        this.#postings(word, outdated.size === 0 ? each : unless(outdated, each))
+        recent.postings(word, each)
+      },
+    }
+  }
+
+  #position(): { through: number; emptied: number } {
+    const [through, emptied] = this.#statements.row(`SELECT through, emptied FROM ${this.#words.worded}`) as [
+      number,
+      number,
+    ]
+    return { through, emptied }
+  }
+
+  #changed(through: number, limit: number): { slot: number; seq: number; live: boolean }[] {
+    const { rows } = this.#tables
+    return this.#statements
+      .rows(
+        `SELECT slot, seq, id IS NOT NULL FROM ${rows} INDEXED BY ${rows}_seq WHERE seq > ? ORDER BY seq LIMIT ?`,
+        [through, limit],
+      )
+      .map(([slot, seq, live]) => ({ slot: slot as number, seq: seq as number, live: live === 1 }))
+  }
+
+  #impactsAt(seq: number): Impacts {
+    const known = this.#impacts.get(seq)
+    if (known) return known
+    const doc = this.#documents.at(seq)?.doc
+    const { search } = this.#definition
+    const impacts = doc && search ? impactsOf(search, JSON.parse(doc)) : new Map<string, number>()
+    this.#impacts.set(seq, impacts, { size: impacts.size + 1 })
+    return impacts
+  }
+
+  /** Notes what has to change for a slot, as far as there is room. @returns whether that is all */
+  #edit(slot: number, wanted: Impacts, edits: Edits): boolean {
+    const { wordings } = this.#words
+    const stored = this.#statements.row(`SELECT words FROM ${wordings} WHERE slot = ?`, [slot])?.[0]
+    const known = new Map<string, number>(stored === undefined ? [] : JSON.parse(String(stored)))
+    let isWhole = true
+    let isSame = true
+    for (const word of new Set([...known.keys(), ...wanted.keys()])) {
+      const [before = 0, after = 0] = [known.get(word), wanted.get(word)]
+      if (before === after) continue
+      if (edits.count >= EDITS) {
+        isWhole = false
+        break
+      }
+      isSame = false
+      edits.add(word, { slot, before, after })
+      if (after === 0) known.delete(word)
+      else known.set(word, after)
+    }
+    if (isSame) return isWhole
+    if (known.size === 0) this.#statements.run(`DELETE FROM ${wordings} WHERE slot = ?`, [slot])
+    else
+      this.#statements.run(`INSERT OR REPLACE INTO ${wordings} VALUES (?, ?)`, [
+        slot,
+        JSON.stringify([...known]),
+      ])
+    return isWhole
+  }
+
+  #store(edits: Edits): void {
+    for (const [word, changes] of edits.byWord) {
+      const parts = Map.groupBy(changes, ({ slot }) => Math.floor(slot / PART))
+      for (const [part, ofPart] of parts) this.#storePart(word, part, ofPart)
+      if (!isPair(word)) this.#storeWord(word, changes)
+    }
+  }
+
+  #storePart(word: string, part: number, changes: readonly Edit[]): void {
+    const { postings } = this.#words
+    const key = [word, part]
+    const stored = this.#statements.row(
+      `SELECT entries FROM ${postings} WHERE word = ? AND part = ?`,
+      key,
+    )?.[0]
+    const entries = editedEntries(stored as Uint8Array | undefined, changes)
+    if (entries.length === 0) this.#statements.run(`DELETE FROM ${postings} WHERE word = ? AND part = ?`, key)
+    else if (stored === undefined)
+      this.#statements.run(`INSERT INTO ${postings} VALUES (?, ?, ?)`, [...key, entries])
+    else
+      this.#statements.run(`UPDATE ${postings} SET entries = ? WHERE word = ? AND part = ?`, [
+        entries,
+        ...key,
+      ])
+  }
+
+  #storeWord(word: string, changes: readonly Edit[]): void {
+    const { words } = this.#words
+    const more = changes.reduce((sum, { before, after }) => sum + Number(after > 0) - Number(before > 0), 0)
+    if (more === 0) return
+    const known = this.#statements.run(`UPDATE ${words} SET documents = documents + ? WHERE word = ?`, [
+      more,
+      word,
+    ])
+    if (known === 0)
+      this.#statements.run(`INSERT INTO ${words} VALUES (?, ?, ?, ?)`, [
+        word,
+        stemOf(word),
+        tailOf(word),
+        more,
+      ])
+    else if (more < 0) this.#statements.run(`DELETE FROM ${words} WHERE word = ? AND documents <= 0`, [word])
+  }
+
+  #wordsLike(term: Term): string[] {
+    const { words } = this.#words
+    const { word, stem, joined, isLast } = term
+    const find = (condition: string, ...params: (string | number)[]) =>
+      this.#statements
+        .rows(`SELECT word FROM ${words} WHERE ${condition} LIMIT ${MOST_WORDS}`, params)
+        .map(([found]) => String(found))
+    if (joined) return [word]
+    return [
+      word,
+      ...find('stem = ? ORDER BY length(word), word', stem),
+      ...(isLast ? find('word > ? AND word < ? ORDER BY length(word), word', word, `${word}${LAST}`) : []),
+      ...(mayBeMistyped(term) ? this.#wordsNear(word) : []),
+    ]
+  }
+
+  /** One typo changes at most one of the ends of a word. */
+  #wordsNear(word: string): string[] {
+    const { words } = this.#words
+    const end = Math.floor((word.length - 1) / 2)
+    const near = (column: string, beginning: string) =>
+      this.#statements
+        .rows(
+          `SELECT word FROM ${words} WHERE ${column} >= ? AND ${column} < ? AND length(word) BETWEEN ? AND ?`,
+          [beginning, `${beginning}${LAST}`, word.length - 1, word.length + 1],
+        )
+        .map(([found]) => String(found))
+    return [...near('word', word.slice(0, end)), ...near('tail', tailOf(word).slice(0, end))]
+  }
+
+  #count(word: string): number {
+    const { words, postings } = this.#words
+    const sql = isPair(word)
+      ? `SELECT sum(length(entries)) / ${ENTRY} FROM ${postings} WHERE word = ?`
+      : `SELECT documents FROM ${words} WHERE word = ?`
+    return this.#statements.number(sql, [word]) ?? 0
+  }
+
+  #postings(word: string, each: Posting): void {
+    const { postings } = this.#words
+    for (const [part, blob] of this.#statements.rows(`SELECT part, entries FROM ${postings} WHERE word = ?`, [
+      word,
+    ])) {
+      const entries = blob as Uint8Array
+      const first = (part as number) * PART
+      for (let at = 0; at < entries.length; at += ENTRY)
+        each(first + (entries[at] as number) + 256 * (entries[at + 1] as number), entries[at + 2] as number)
+    }
+  }
+}
+
+/** Above every character of a word. */
+const LAST = '\u{10ffff}'
+
+const tailOf = (word: string) => [...word].reverse().join('')
+
+const unless =
+  (outdated: ReadonlySet<number>, each: Posting): Posting =>
+  (slot, impact) => {
+    if (!outdated.has(slot)) each(slot, impact)
+  }
+
+/** A change of the impact of a word in a slot; 0 is none. */
+interface Edit {
+  slot: number
+  before: number
+  after: number
+}
+
+class Edits {
+  readonly byWord = new Map<string, Edit[]>()
+  count = 0
+
+  add(word: string, edit: Edit): void {
+    this.count++
+    const edits = this.byWord.get(word)
+    if (edits) edits.push(edit)
+    else this.byWord.set(word, [edit])
+  }
+}
+
+function editedEntries(stored: Uint8Array | undefined, edits: readonly Edit[]): Uint8Array {
+  const changed = new Map(edits.map(({ slot, after }) => [slot % PART, after]))
+  const kept: number[] = []
+  for (let at = 0; stored && at < stored.length; at += ENTRY) {
+    const [low, high, impact] = stored.subarray(at, at + ENTRY) as unknown as [number, number, number]
+    if (!changed.has(low + 256 * high)) kept.push(low, high, impact)
+  }
+  for (const [slot, impact] of changed) if (impact > 0) kept.push(slot % 256, slot >> 8, impact)
+  return Uint8Array.from(kept)
+}
