@@ -1,5 +1,10 @@
 import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/stores'
-import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/stores/testing'
+import {
+  blobStoreContract,
+  readModelsContract,
+  searchContract,
+  userKeysContract,
+} from '@gantry/stores/testing'
 import {
   checkReadModels,
   dropReadModels,
@@ -31,11 +36,13 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     afterAll(() => shared.stop())
 
     // Indexes as on MongoDB, although the substitute server is faster without them.
-    readModelsContract(description, async () => {
+    const opening = async () => {
       const open = () => mongoReadModels({ url: shared.url, indexes: true })
       const readModels = open()
       return { readModels, another: async () => open(), close: () => readModels.close() }
-    })
+    }
+    readModelsContract(description, opening)
+    searchContract(description, opening)
 
     userKeysContract(description, async () => {
       const open = () => mongoUserKeys({ url: shared.url, suffix: '-user-keys' })

@@ -38,8 +38,10 @@ export { highlightsIn, type Range } from './search/highlights.ts'
 export { impactsOf, isPair, type SearchedField, type SearchedFields, WORDING } from './search/impacts.ts'
 export { MemoryWords } from './search/memory-words.ts'
 export {
+  matchOf,
   mayBeMistyped,
   type Posting,
+  pairsOf,
   type Ranking,
   rank,
   type Term,

@@ -1,5 +1,5 @@
 export { Answered, type Client, client, logIn } from './client.ts'
-export { type DocumentsSent, documentsIn, sendDocuments } from './documents.ts'
+export { DOCUMENTS_PACKAGE, type DocumentsSent, documentsIn, sendDocuments } from './documents.ts'
 export { draw } from './drawing.ts'
 export { type Filled, fill } from './fill.ts'
 export { type PublicApi, readPublicApis } from './public-apis.ts'

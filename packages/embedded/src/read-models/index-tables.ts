@@ -47,7 +47,7 @@ export interface TrigramTables {
 
 /** The words of the documents, for searches. They lag behind the rows by some changes. */
 export interface WordTables {
-  /** Each word with its stem, its end in reverse order, and the number of documents that have it. */
+  /** Each word with its stem, and in reverse order. */
   words: string
   /** For each word and pair of words: slots and impacts, in parts. */
   postings: string
@@ -268,8 +268,8 @@ function schemaOf({ rows, items, texts, trigrams, words, columns }: IndexTables)
          content = '', contentless_delete = 1);
        CREATE TABLE ${trigrams.added} (slot INTEGER PRIMARY KEY) STRICT`,
     words &&
-      `CREATE TABLE ${words.words} (word TEXT PRIMARY KEY, stem TEXT NOT NULL, tail TEXT NOT NULL,
-         documents INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      `CREATE TABLE ${words.words} (word TEXT PRIMARY KEY, stem TEXT NOT NULL, tail TEXT NOT NULL)
+         STRICT, WITHOUT ROWID;
        CREATE INDEX ${words.words}_stem ON ${words.words} (stem);
        CREATE INDEX ${words.words}_tail ON ${words.words} (tail);
        CREATE TABLE ${words.postings} (word TEXT NOT NULL, part INTEGER NOT NULL, entries BLOB NOT NULL,

@@ -6,6 +6,7 @@ import { searchableIn } from './prepare.ts'
 import { PreparedCollection, type ServerAccess } from './prepared-collection.ts'
 import { facets, queries, readsById } from './reads.ts'
 import { forgetRemoved } from './removals.ts'
+import type { Opening } from './searches.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** A collection with methods for this adapter only, whose errors are not translated for callers yet. */
@@ -18,12 +19,15 @@ export interface OpenCollection<D extends Document> extends Collection<D> {
   make(changes: readonly Change[], confirm?: () => void): Promise<number>
   /** To be called after the collection was dropped. */
   prepareAgain(): void
+  readonly prepared: PreparedCollection<D>
 }
 
 /** Maximum size of a stored document: MongoDB's 16 MiB without the overhead of a request. */
 const MOST_BYTES = 16 * 1024 * 1024 - 16 * 1024
 
 export interface CollectionOptions extends ServerAccess {
+  /** Opens a collection that describes this one. */
+  opening: Opening
   /** Reads the clock of the server. */
   time(): Promise<Date>
 }
@@ -31,7 +35,7 @@ export interface CollectionOptions extends ServerAccess {
 export function mongoCollection<D extends Document>(
   definition: CollectionDefinition<D>,
   connection: Connection,
-  { time, ...access }: CollectionOptions,
+  { time, opening, ...access }: CollectionOptions,
 ): OpenCollection<D> {
   const { run } = connection
   const prepared = new PreparedCollection(definition, connection, access)
@@ -39,8 +43,9 @@ export function mongoCollection<D extends Document>(
     makeFitting(prepared, changes, confirm)
   return {
     ...readsById(prepared),
-    ...queries(prepared),
-    ...facets(prepared),
+    prepared,
+    ...queries(prepared, opening),
+    ...facets(prepared, opening),
     forgetRemoved: ageMs =>
       run(async () => {
         const server = await prepared.ready()
@@ -63,7 +68,7 @@ async function makeFitting<D extends Document>(
   changes: readonly Change[],
   confirm: () => void,
 ): Promise<number> {
-  const { definition, documents } = prepared
+  const { definition, documents, vocabulary } = prepared
   const { usesIndexes, changesPerRequest } = await prepared.ready()
   let tooLarge: DocumentTooLarge | undefined
   const stored = ({ id, revision, doc, incomplete }: Change): StoredDocument => {
@@ -77,7 +82,10 @@ async function makeFitting<D extends Document>(
       tooLarge ??= new DocumentTooLarge(definition.name, change.id, { bytes, most: MOST_BYTES })
     return bytes <= MOST_BYTES
   }
-  const made = await makeChanges(documents, changes.filter(fits), { stored, changesPerRequest, confirm })
+  const fitting = changes.filter(fits)
+  if (definition.search)
+    await vocabulary.add(fitting.flatMap(change => (change.doc ? (stored(change).words ?? []) : [])))
+  const made = await makeChanges(documents, fitting, { stored, changesPerRequest, confirm })
   if (tooLarge) throw tooLarge
   return made
 }

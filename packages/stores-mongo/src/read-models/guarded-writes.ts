@@ -140,7 +140,7 @@ async function knownOf(collection: Collection<StoredDocument>, ids: string[]): P
 type Operation = AnyBulkWriteOperation<StoredDocument>
 
 /** Optional fields, which a replacement unsets. */
-const OPTIONAL = ['incomplete', 'metAt', 'doc', 'text', 'parts', 'searchableBy'] as const
+const OPTIONAL = ['incomplete', 'metAt', 'doc', 'text', 'parts', 'words', 'impacts', 'searchableBy'] as const
 
 function replacement(change: Change, { _id, ...rest }: StoredDocument): Operation {
   const absent = OPTIONAL.filter(field => rest[field] === undefined)

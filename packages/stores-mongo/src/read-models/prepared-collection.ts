@@ -4,6 +4,7 @@ import type { Connection } from '../connection/connection.ts'
 import type { Server } from '../connection/server.ts'
 import { collectionName, prepare } from './prepare.ts'
 import type { StoredDocument } from './stored-document.ts'
+import { Vocabulary } from './vocabulary.ts'
 
 /** How often a process prepares its collections again: another process may have dropped them, or declare fewer fields. */
 const PREPARE_AGAIN_MS = 60_000
@@ -19,6 +20,7 @@ export interface ServerAccess {
 export class PreparedCollection<D extends Document> {
   readonly definition: CollectionDefinition<D>
   readonly documents: Collection<StoredDocument>
+  readonly vocabulary: Vocabulary
   readonly run: Connection['run']
   readonly #db: Connection['db']
   readonly #access: ServerAccess
@@ -28,6 +30,7 @@ export class PreparedCollection<D extends Document> {
   constructor(definition: CollectionDefinition<D>, { db, run }: Connection, access: ServerAccess) {
     this.definition = definition
     this.documents = db.collection(collectionName(definition))
+    this.vocabulary = new Vocabulary(db, collectionName(definition))
     this.run = run
     this.#db = db
     this.#access = access
@@ -51,6 +54,7 @@ export class PreparedCollection<D extends Document> {
 
   /** To be called after the collection was dropped. */
   prepareAgain(): void {
+    this.vocabulary.forget()
     this.#prepared = undefined
   }
 

@@ -16,7 +16,7 @@ import { mongoCheckpoints } from './checkpoints.ts'
 import { mongoCollection, type OpenCollection } from './collection.ts'
 import { changeOf, newest, PAUSED_MS, pauseWatch } from './guarded-writes.ts'
 import { mongoLeases } from './leases.ts'
-import { collectionName, type Definition } from './prepare.ts'
+import { collectionName, type Definition, dropWithWords } from './prepare.ts'
 
 export interface MongoReadModelsOptions extends MongoOptions {
   /**
@@ -77,14 +77,17 @@ function mongoReadModelStore({
   const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {
     const known = collections.get(definition) as OpenCollection<D> | undefined
     if (known) return known
-    const opened = mongoCollection(definition, connection, { server, elapsed, time })
+    const opened = mongoCollection(definition, connection, {
+      ...{ server, elapsed, time },
+      opening: described => collection(described).prepared,
+    })
     collections.set(definition, opened as unknown as OpenCollection<Document>)
     return opened
   }
 
   const drop = async (dropped: CollectionName) => {
     const name = collectionName(dropped)
-    await db.collection(name).drop()
+    await dropWithWords(db, name)
     for (const [definition, opened] of collections)
       if (collectionName(definition) === name) opened.prepareAgain()
   }
@@ -93,7 +96,7 @@ function mongoReadModelStore({
     const name = collectionName(discarded)
     for (const definition of collections.keys())
       if (collectionName(definition) === name) collections.delete(definition)
-    await db.collection(name).drop()
+    await dropWithWords(db, name)
   }
 
   const changesIn = (writes: readonly Write[]) =>

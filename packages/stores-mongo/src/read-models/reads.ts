@@ -4,13 +4,13 @@ import {
   type Filter,
   type Query,
   type Stored,
-  termsOf,
   UnknownField,
   type ValueCount,
 } from '@gantry/stores'
 import { each } from '../connection/connection.ts'
 import { boundOf, conditionsOf, orderOf } from './conditions.ts'
 import type { PreparedCollection } from './prepared-collection.ts'
+import { foundBy, type Opening } from './searches.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 const MAX_LIMIT = 1_000
@@ -62,7 +62,7 @@ export function readsById<D extends Document>(
 }
 
 /** Checks the filters of a collection and translates them. */
-function selecting<D extends Document>(prepared: PreparedCollection<D>) {
+function selecting<D extends Document>(prepared: PreparedCollection<D>, opening: Opening) {
   const { definition } = prepared
 
   const requireField = (name: string) => {
@@ -71,29 +71,41 @@ function selecting<D extends Document>(prepared: PreparedCollection<D>) {
 
   /** Checks a filter. @returns its non-empty terms */
   const checked = ({ where = {}, text = [], search }: Filter): string[] => {
+    if (search?.named) requireField(search.named.field)
     for (const name of Object.keys(where)) requireField(name)
     if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
-    // Until the words of documents are stored here, a search finds what has them as parts.
-    const words = search ? termsOf(search.q).map(({ word }) => word) : []
-    return [...text.filter(term => term !== ''), ...words]
+    return text.filter(term => term !== '')
   }
 
   /** The filter for MongoDB; undefined when no document can satisfy it. */
-  const selection = async (filter: Filter) => {
+  const selection = async (filter: Filter) => (await selectionInOrder(filter))?.conditions
+
+  /** The same with the ids that a search has found, the most relevant first. */
+  const selectionInOrder = async (filter: Filter) => {
     const terms = checked(filter)
     if (terms.length > 0 && !definition.text?.length) return undefined
-    return conditionsOf(filter, terms, (await prepared.ready()).usesIndexes)
+    const conditions = conditionsOf(filter, terms, (await prepared.ready()).usesIndexes)
+    if (!filter.search) return { conditions }
+    const ids = await foundBy(prepared as unknown as PreparedCollection<Document>, filter.search, opening)
+    return ids.length > 0 ? { conditions: { ...conditions, _id: { $in: ids } }, ids } : undefined
   }
 
-  return { requireField, selection }
+  return { requireField, selection, selectionInOrder }
+}
+
+/** Conditions for MongoDB, and the ids that a search has found, the most relevant first. */
+interface Selected {
+  conditions: object
+  ids?: readonly string[]
 }
 
 /** Answers filters, searches and sorts. */
 export function queries<D extends Document>(
   prepared: PreparedCollection<D>,
+  opening: Opening,
 ): Pick<Collection<D>, 'find' | 'list' | 'count'> {
   const { definition, documents, run } = prepared
-  const { requireField, selection } = selecting(prepared)
+  const { requireField, selection, selectionInOrder } = selecting(prepared, opening)
 
   const checkPage = ({ sort = [], skip = 0, limit }: Query) => {
     for (const { field } of sort) requireField(field)
@@ -101,7 +113,9 @@ export function queries<D extends Document>(
       throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
   }
 
-  const page = async (conditions: object, { sort = [], skip = 0, limit, parts }: Query) => {
+  const page = async ({ conditions, ids }: Selected, query: Query) => {
+    const { sort = [], skip = 0, limit, parts } = query
+    if (ids && sort.length === 0) return pageByRelevance({ conditions, ids }, query)
     const found = documents.find(
       { ...boundOf(sort, definition.fields), ...conditions },
       {
@@ -117,13 +131,28 @@ export function queries<D extends Document>(
     return (await found.toArray()).map(given<D>)
   }
 
+  const pageByRelevance = async (
+    { conditions, ids }: Required<Selected>,
+    { skip = 0, limit, parts }: Query,
+  ) => {
+    const found = await documents.find(conditions, { projection: { _id: 1 } }).toArray()
+    const existing = new Set(found.map(({ _id }) => _id))
+    const shown = ids.filter(id => existing.has(id)).slice(skip, skip + limit)
+    const read = await documents
+      .find({ _id: { $in: shown }, live: true }, parts ? readOf(parts) : READ)
+      .toArray()
+    const byId = new Map(read.map(stored => [stored._id, stored]))
+    return shown.flatMap(id => byId.get(id) ?? []).map(given<D>)
+  }
+
   return {
     find: query =>
       run(async () => {
         checkPage(query)
-        const conditions = await selection(query)
-        if (!conditions) return { items: [], total: 0 }
-        const items = await page(conditions, query)
+        const selected = await selectionInOrder(query)
+        if (!selected) return { items: [], total: 0 }
+        const { conditions } = selected
+        const items = await page(selected, query)
         const { skip = 0, limit } = query
         const end = skip + items.length
         // The last page determines the total. A count that is made after the page is adjusted so that it does not contradict
@@ -135,8 +164,8 @@ export function queries<D extends Document>(
     list: query =>
       run(async () => {
         checkPage(query)
-        const conditions = await selection(query)
-        return conditions ? page(conditions, query) : []
+        const selected = await selectionInOrder(query)
+        return selected ? page(selected, query) : []
       }),
     count: filter =>
       run(async () => {
@@ -147,9 +176,12 @@ export function queries<D extends Document>(
 }
 
 /** Counts the documents by the values of a field. */
-export function facets<D extends Document>(prepared: PreparedCollection<D>): Pick<Collection<D>, 'facet'> {
+export function facets<D extends Document>(
+  prepared: PreparedCollection<D>,
+  opening: Opening,
+): Pick<Collection<D>, 'facet'> {
   const { definition, documents, run } = prepared
-  const { requireField, selection } = selecting(prepared)
+  const { requireField, selection } = selecting(prepared, opening)
 
   /** The items of a field of all documents that satisfy the conditions. */
   const itemsIn = async (conditions: object, field: string): Promise<ValueCount['value'][]> => {

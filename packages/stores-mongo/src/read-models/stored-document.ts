@@ -11,6 +11,9 @@ export interface StoredDocument extends Partial<Searchable> {
   /** When `forgetRemoved` first saw the tombstone, in milliseconds since 1970 by the clock of the server. */
   metAt?: number
   doc?: Document
-  /** Describes what `text` and `parts` were made from. */
+  /** The words of the document and pairs of them, and the impact of each: for searches. */
+  words?: string[]
+  impacts?: Record<string, number>
+  /** Describes what `text`, `parts` and `words` were made from. */
   searchableBy?: string
 }

@@ -1,4 +1,3 @@
-import { isFiller } from './impacts.ts'
 import { matchOf, type Term } from './ranking.ts'
 import { wordsOf } from './words.ts'
 
@@ -7,16 +6,10 @@ export type Range = [start: number, end: number]
 
 /** Where a text has the words of a query, in order, without overlaps. */
 export function highlightsIn(text: string, terms: readonly Term[]): Range[] {
-  const sought = terms.filter(({ word }) => !isFiller(word))
   const ranges: Range[] = []
   const found = wordsOf(text)
-    .flatMap(({ word, start, end }): Range[] => {
-      const matches = (sought.length > 0 ? sought : terms).flatMap(term => {
-        const match = matchOf(term, word)
-        return match ? [{ match, term }] : []
-      })
-      return matches.length > 0 ? [[start, end]] : []
-    })
+    .filter(({ word }) => terms.some(term => matchOf(term, word) !== undefined))
+    .map(({ start, end }): Range => [start, end])
     .toSorted(([a, b], [c, d]) => a - c || d - b)
   for (const range of found) {
     const last = ranges.at(-1)

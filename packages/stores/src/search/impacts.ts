@@ -31,9 +31,9 @@ export const VALUES = Float32Array.from({ length: STEPS + 1 }, (_, impact) =>
 const impactOf = (value: number) =>
   Math.max(1, Math.min(STEPS, Math.round((Math.log(1 + value * FINE) / Math.log(1 + MOST * FINE)) * STEPS)))
 
-/** Words that are left out of pairs. */
+/** Words that queries have only beside others. Pairs leave them out. */
 const FILLERS = new Set(
-  'a an and are as at be by for from how in into is it its of on or that the their this to via was with your'.split(
+  'a an and are as at be by can do does for from how i in into is it its me my of on or that the their this to via was what when where which who with your'.split(
     ' ',
   ),
 )

@@ -1,6 +1,6 @@
 import { matchOf, type Posting, type Term, type WordSource } from './ranking.ts'
 
-/** The words of a few documents, in memory. */
+/** The words of documents, in memory. Those of the document 0 are only counted. */
 export class MemoryWords implements WordSource {
   readonly #postings = new Map<string, [document: number, impact: number][]>()
 
@@ -22,6 +22,6 @@ export class MemoryWords implements WordSource {
   }
 
   postings(word: string, each: Posting): void {
-    for (const [document, impact] of this.#postings.get(word) ?? []) each(document, impact)
+    for (const [document, impact] of this.#postings.get(word) ?? []) if (document > 0) each(document, impact)
   }
 }

@@ -19,14 +19,16 @@ const MOST_TERMS = 16
 const SHORTEST_BEGINNING = 2
 const SHORTEST_MISTYPED = 5
 
-/** The words of a query, without repetitions; none if it has no letter or digit. */
+/** The words of a query, without repetitions and without fillers beside others; none if it has no letter or digit. */
 export function termsOf(q: string): Term[] {
   const words = wordsOf(q, { ofQuery: true })
   const last = words.findLast(({ joined }) => !joined)?.word
   const terms = new Map<string, Term>()
   for (const { word, joined } of words)
     if (!terms.has(word)) terms.set(word, { word, stem: stemOf(word), isLast: word === last, joined })
-  return [...terms.values()].slice(0, MOST_TERMS)
+  const all = [...terms.values()]
+  const meant = all.filter(({ word }) => !isFiller(word))
+  return (meant.some(({ joined }) => !joined) ? meant : all).slice(0, MOST_TERMS)
 }
 
 export function matchOf(term: Term, word: string): Match | undefined {
@@ -75,7 +77,7 @@ export interface Ranking {
 /** How much a match counts. */
 const MATCHES: Record<Match, number> = { same: 1, inflected: 0.9, begun: 0.8, mistyped: 0.7 }
 /** A document is found if its words weigh at least this part of those of the document with the heaviest words. */
-const ENOUGH = 0.45
+const ENOUGH = 0.4
 /** A mistyped word is another word only if so many times as many documents have that one. */
 const MISTYPED = 10
 const PAIRS = 0.8
@@ -99,17 +101,17 @@ export function rank(
   const stems: string[] = []
   for (const term of terms) {
     values.clear()
-    const stem = gather(term, sources, values)
+    const { words, stem } = meaningOf(term, sources)
+    for (const source of sources) values.add(source, words)
     const weight = rarity(values.documents.length)
     for (const document of values.documents) {
       scores[document] = (scores[document] as number) + weight * (values.of[document] as number)
       if (!term.joined) weights[document] = (weights[document] as number) + weight
     }
-    if (!term.joined && !isFiller(term.word)) stems.push(stem)
+    if (!term.joined) stems.push(stem)
   }
-  for (let at = 1; at < stems.length; at++) {
+  for (const pair of neighbours(stems)) {
     values.clear()
-    const pair = pairOf(stems[at - 1] as string, stems[at] as string)
     for (const source of sources) values.add(source, [[pair, PAIRS]])
     const weight = rarity(values.documents.length)
     for (const document of values.documents)
@@ -118,8 +120,17 @@ export function rank(
   return selected(scores, weights)
 }
 
-/** Adds the values of the words that match a term. @returns the stem of the most frequent one of them */
-function gather(term: Term, sources: readonly WordSource[], values: ValuesOfTerm): string {
+/** The pairs of words that `rank` looks for. */
+export function pairsOf(terms: readonly Term[], sources: readonly WordSource[]): string[] {
+  const meant = terms.filter(({ joined }) => !joined)
+  return neighbours(meant.map(term => meaningOf(term, sources).stem))
+}
+
+const neighbours = (stems: readonly string[]) =>
+  stems.slice(1).map((stem, before) => pairOf(stems[before] as string, stem))
+
+/** The words that match a term, each with its weight, and the stem of the term or else of the most frequent one. */
+function meaningOf(term: Term, sources: readonly WordSource[]) {
   const matches = new Map<string, Match>()
   for (const source of sources)
     for (const word of source.wordsLike(term)) {
@@ -135,17 +146,16 @@ function gather(term: Term, sources: readonly WordSource[], values: ValuesOfTerm
   ]
   const frequency = meant.reduce((sum, word) => sum + count(word), 0)
   const accepted = [...meant, ...mistyped.filter(word => count(word) > MISTYPED * frequency)]
-  const weighted = accepted.map((word): [string, number] => {
+  const words = accepted.map((word): [string, number] => {
     const match = matches.get(word) as Match
     const part = match === 'begun' ? 0.5 + 0.5 * (term.word.length / word.length) : 1
     return [word, MATCHES[match] * part]
   })
-  for (const source of sources) values.add(source, weighted)
   const best = accepted.reduce<string | undefined>(
     (best, word) => (best === undefined || count(word) > count(best) ? word : best),
     undefined,
   )
-  return count(term.word) > 0 || best === undefined ? term.stem : stemOf(best)
+  return { words, stem: count(term.word) > 0 || best === undefined ? term.stem : stemOf(best) }
 }
 
 const countOf = (word: string, sources: readonly WordSource[]) =>
@@ -195,7 +205,7 @@ function selected(scores: Float32Array, weights: Float32Array): Ranking {
     const part = (weights[document] as number) / heaviest
     if (heaviest === 0 || part < ENOUGH) scores[document] = 0
     else {
-      scores[document] = (scores[document] as number) * part * part
+      scores[document] = (scores[document] as number) * part
       found++
     }
   }
