@@ -164,6 +164,7 @@ class JobRunner {
     const refused = items?.length === state.total ? await this.#rights(state.actor) : NOT_STORED
     if (refused) {
       await job.execute(id, { type: 'FailJob', metadata: this.#metadata(), problem: refused })
+      this.#forget(id)
       return true
     }
     if (!this.#untouched.has(id)) this.#untouched.set(id, state.startedAt ? state.position + BATCH : 0)
@@ -173,7 +174,13 @@ class JobRunner {
     this.#confirm()
     await job.execute(id, { type: 'AdvanceJob', metadata: this.#metadata(), from, results })
     if (stopped !== undefined) throw stopped
+    if (from + results.length === state.total) this.#forget(id)
     return true
+  }
+
+  #forget(id: string): void {
+    this.#untouched.delete(id)
+    this.#paused.delete(id)
   }
 
   /**

@@ -1,3 +1,4 @@
+import { ROLE_SCOPES, requests } from '@gantry/contracts'
 import { administrator } from '@gantry/service-runtime/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
@@ -45,5 +46,22 @@ describe('an access token', () => {
     })
     const again = await identity.loginToken('ada')
     expect((await identity.as(again).get('/accessTokens')).body.content).toMatchObject([{ id }])
+  })
+
+  test('limits what its user may do now, in a job, until it is revoked or the user is inactive', async () => {
+    const { peers } = identity.host.dependencies.process
+    const scopesNow = async (token: string | null) =>
+      (await peers.ask(requests.scopesNow, { user: ada.id, token })).scopes
+    const { id } = await create()
+    expect((await scopesNow(id)).toSorted()).toEqual(input.scopes.toSorted())
+    expect(await scopesNow(null)).toEqual(ROLE_SCOPES.USER)
+    expect((await identity.as(ada.token).delete(`/accessTokens/${id}`)).status).toBe(204)
+    await expect(scopesNow(id)).rejects.toMatchObject({ code: 'unauthenticated' })
+    const user = { username: 'ada', role: 'USER', status: 'INACTIVE' }
+    expect((await admin().put(`/users/${ada.id}`, { body: user })).status).toBe(200)
+    await expect(scopesNow(null)).rejects.toMatchObject({
+      code: 'unauthenticated',
+      details: { detail: 'the user of the credential is inactive' },
+    })
   })
 })
