@@ -192,6 +192,12 @@ export const requests = {
     answer: z.object({ id: z.string() }),
     timeoutMs: 4_000,
   }),
+  /** Fetches a document from a URL, of the addresses that webhooks may reach. */
+  fetchDocument: to('notifier', 'fetch-document', {
+    asked: z.object({ url: z.string().max(2_048) }),
+    answer: z.object({ gzip: z.base64(), charset: z.string().optional() }),
+    timeoutMs: 34_000,
+  }),
   /** Checks a document and stores its bytes, which are removed after some hours unless a version gets it. */
   receiveDocument: to('media', 'receive-document', {
     asked: z.object({ gzip: z.base64(), charset: z.string().optional() }),

@@ -137,7 +137,7 @@ export const urlsOfServices = z.object({
   ),
   IDENTITY_URL: origins.describe('URLs of identity, for gateway, catalog and notifier.'),
   MEDIA_URL: origins.describe('URLs of media, for gateway and catalog.'),
-  NOTIFIER_URL: origins.describe('URLs of notifier, for the gateway.'),
+  NOTIFIER_URL: origins.describe('URLs of notifier, for gateway and catalog.'),
 })
 
 const internalPort = z.object({

@@ -37,7 +37,7 @@ export function jobsOf(dependencies: Instrumented, options: JobsOptions): Jobs {
   const requestJob = jobRequests({ ...documents, inputs })
   const listed = readModels.collection(apis)
   const imports = new ApiImports({ api, apis: listed, peers: process.peers, limit })
-  const kinds = { BULK: bulkChanges(options), IMPORT: importJobs(imports) }
+  const kinds = { BULK: bulkChanges(options), IMPORT: importJobs(imports, process.peers) }
   return {
     routes(route) {
       jobRoutes(route, documents)

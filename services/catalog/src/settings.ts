@@ -22,5 +22,5 @@ export type CatalogSettings = z.infer<typeof catalogSettings>
 
 /** Its settings as a process of its own. */
 export const catalogProcessSettings = catalogSettings.extend(
-  urlsOfServices.pick({ IDENTITY_URL: true, MEDIA_URL: true }).shape,
+  urlsOfServices.pick({ IDENTITY_URL: true, MEDIA_URL: true, NOTIFIER_URL: true }).shape,
 )

@@ -15,6 +15,7 @@ import { deliveryRoutes } from './delivery/delivery.routes.ts'
 import { delivering, type ExternalDependencies } from './dispatch/delivering.ts'
 import { healths } from './dispatch/health.ts'
 import { SCHEDULER } from './dispatch/scheduler.ts'
+import { downloads } from './http/download.ts'
 import { intake, platformEventRoutes } from './platform-event/intake.ts'
 import { platformEventDecider } from './platform-event/platform-event.ts'
 import { publicEvents } from './public-events.ts'
@@ -61,6 +62,7 @@ export function notifierService(
   const keys = signingKeys(encryptionKeys)
   const delivered = { deliveries, webhooks, keys, settings, dependencies, externals }
   const { dispatcher, ...delivery } = delivering(delivered)
+  const documents = downloads({ ...externals, allowed: settings.WEBHOOK_ALLOWED_CIDRS })
   const owners = ownersOf({ users, webhooks, ...process })
   const receive = intake(dependencies)
   const names = userNames(dependencies)
@@ -99,7 +101,12 @@ export function notifierService(
       () => startRecoverer({ recoveries, webhooks, deliveries, dispatcher, bus, leases, holder, log }),
       () => startOwnerChecks({ owners, caughtUp: () => projector.caughtUp, leases, holder, log }),
     ],
-    responders: [responder(requests.reseal('notifier'), reseal)],
-    drain: delivery.stop,
+    responders: [
+      responder(requests.reseal('notifier'), reseal),
+      responder(requests.fetchDocument, ({ url }) => documents.get(url)),
+    ],
+    async drain() {
+      await Promise.all([delivery.stop(), documents.close()])
+    },
   })
 }

@@ -31,7 +31,7 @@ export const importApi = operation({
   summary: 'Create or update APIs from documents',
   description: `The body is the document, with what \`PUT …/documents/{name}\` allows. Creates the API and the version that it names, or updates the display name and the description of the API, and stores the document in the version. The name of the API is \`x-gantry-name\` of the document or of its \`info\`; else \`x-providerName\` with \`x-serviceName\`, or with the title; else the title. Without \`info.version\` the version is \`unversioned\`. A document replaces the one of its kind in the version. The same import again changes nothing, and completes one that was interrupted.
 
-A body of the type application/x-ndjson has a document on each line, at most ${MAX_JOB_ITEMS}: the JSON of the document, or {"document": …} with the JSON or with the text of any document as a string. A job imports them in their order, with a result for each.`,
+A body of the type application/x-ndjson has a document on each line, at most ${MAX_JOB_ITEMS}: the JSON of the document, or {"document": …} with the JSON or with the text of any document as a string, or {"url": …} from which the document is fetched, of an address that webhooks may reach. A job imports them in their order, with a result for each.`,
   scope: 'API_WRITE',
   query: z.object({ dryRun: flag('true: change nothing, and answer with what the import would do') }),
   body: z.any().meta({ override: { type: 'string', format: 'binary' } }),

@@ -17,6 +17,7 @@ export const PROBLEMS = {
   'image-missing': { status: 400, title: 'The form has no file part' },
   'image-not-alone': { status: 400, title: 'The form has more than one file part' },
   'image-unreadable': { status: 400, title: 'The image cannot be read' },
+  'document-unreachable': { status: 400, title: 'The document cannot be fetched' },
   'document-invalid': { status: 400, title: 'The document is invalid' },
   unauthenticated: { status: 401, title: 'Valid credentials are required' },
   'wrong-credentials': { status: 401, title: 'The user name or the password is wrong' },

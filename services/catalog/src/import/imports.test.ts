@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { type ImportPlan, type JobRecord, type JobResult, Refusal, requests } from '@gantry/contracts'
 import type { Dependencies } from '@gantry/service-runtime'
 import { hostService } from '@gantry/service-runtime/testing'
@@ -217,6 +217,22 @@ describe('an import of many documents', () => {
     const { results } = await sendLines([line('A', '1'), line('B', '1')])
     expect(results.map(({ status }) => status)).toEqual(['CREATED', 'CREATED'])
     expect((await get('/apis')).totalElements).toBe(2)
+  })
+
+  test('fetches those of URLs, and says why one cannot be fetched', async () => {
+    const { host, sendLines } = await open()
+    host.dependencies.process.peers.answer(requests.fetchDocument, async ({ url }) => {
+      if (url !== 'https://example.com/a')
+        throw new Refusal('document-unreachable', { detail: 'answered 404' })
+      return { gzip: gzipSync(line('A', '1')).toString('base64') }
+    })
+    const urls = ['https://example.com/a', 'https://example.com/b', 'x'.repeat(3_000)]
+    const { results } = await sendLines(urls.map(url => JSON.stringify({ url })))
+    expect(results).toMatchObject([
+      { item: 'A', status: 'CREATED' },
+      { item: '2', problem: { code: 'document-unreachable', detail: 'answered 404' } },
+      { item: '3', problem: { code: 'invalid-request' } },
+    ])
   })
 
   test('of more than 10,000 lines is refused', async () => {

@@ -8,6 +8,8 @@ export interface ConnectOptions {
   resolve: Resolve
   allowed: readonly Cidr[]
   timeoutMs: number
+  /** Maximum number of received bytes of a response. Default: what an attempt of a webhook reads. */
+  responseBytes?: number
   /** Certificates to trust in addition to the public ones, as PEM. */
   ca?: string
 }
@@ -21,6 +23,7 @@ export function vettedConnector({
   resolve,
   allowed,
   timeoutMs,
+  responseBytes = RESPONSE_LIMIT,
   ca,
 }: ConnectOptions): buildConnector.connector {
   const vet = (addresses: Address[]) => {
@@ -79,7 +82,7 @@ export function vettedConnector({
     // The connector returns the socket that it connects, which its type does not declare.
     const socket = connect(options, (error, connected) => {
       if (error) return callback(failureOf(error, reached), null)
-      limitResponses(connected as Socket)
+      limitResponses(connected as Socket, responseBytes)
       callback(null, connected as Socket)
     }) as unknown as Socket
     socket.once('connect', () => {
@@ -141,7 +144,7 @@ const RESPONSE_LIMIT = 262_144
  * chunk extensions without limit and does not report them.
  * @param socket decrypted; its client writes a request only after the previous response is complete
  */
-function limitResponses(socket: Socket): void {
+function limitResponses(socket: Socket, most: number): void {
   const { read, write } = socket
   let received = 0
   socket.write = (...args: unknown[]) => {
@@ -151,8 +154,8 @@ function limitResponses(socket: Socket): void {
   socket.read = size => {
     const chunk = read.call(socket, size)
     received += chunk?.length ?? 0
-    if (received <= RESPONSE_LIMIT) return chunk
-    socket.destroy(new AttemptFailure('bad-answer', `the response is longer than ${RESPONSE_LIMIT} bytes`))
+    if (received <= most) return chunk
+    socket.destroy(new AttemptFailure('bad-answer', `the response is longer than ${most} bytes`))
     return null
   }
 }
