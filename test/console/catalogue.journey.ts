@@ -97,7 +97,7 @@ test('the search runs while the user types, marks the matches and keeps the focu
   await openList(page)
   // Requests for letters that are outdated are aborted.
   const outdated = await hold(page, 'GET', '/apis')
-  const aborted = page.waitForEvent('requestfailed', request => request.url().includes('text=groundho&'))
+  const aborted = page.waitForEvent('requestfailed', request => request.url().includes('q=groundho&'))
   await searchBox(page).fill('groundho')
   await outdated.asked
   await searchBox(page).pressSequentially('g weather')
@@ -115,14 +115,14 @@ test('the search runs while the user types, marks the matches and keeps the focu
   await status(page, '1 API matches')
   await expect.poll(() => searchBox(page).inputValue()).toBe('groundhog weather')
 
-  await searchBox(page).fill('nothing-has-this-name')
+  await searchBox(page).fill('xyzzyqwv')
   await page.getByRole('heading', { name: 'No API matches' }).waitFor()
   await page.getByRole('button', { name: 'Clear search and filters' }).click()
   await rows(page).nth(5).waitFor()
   await expect.poll(() => searchBox(page).inputValue()).toBe('')
   await page.goBack()
   await page.getByRole('heading', { name: 'No API matches' }).waitFor()
-  await expect.poll(() => searchBox(page).inputValue()).toBe('nothing-has-this-name')
+  await expect.poll(() => searchBox(page).inputValue()).toBe('xyzzyqwv')
 })
 
 test('recent searches are proposed, taken with the keyboard, and forgotten when the user signs out', async ({
@@ -213,9 +213,12 @@ async function withApis(page: Page, count: number) {
   const apis: { id: string; name: string }[] = []
   for (let index = 1; index <= count; index++)
     apis.push(
-      await createApi({ name: `${word}-${index}`, displayName: `${word}-${index}`, tags: ['before'] }),
+      await createApi({
+        ...{ name: `${word}-${index}`, displayName: `${word}-${index}` },
+        ...{ tags: ['before'], platformType: word },
+      }),
     )
-  await open(page, `/apis?search=${word}`)
+  await open(page, `/apis?platformType=${word}`)
   await status(page, `${count} APIs match`)
   return { apis, word }
 }

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { checkFrame, checkPage, fitsPhone, isFocused, open, searchOf, test } from './src/browser.ts'
+import { grid } from './src/measure.ts'
 import { openReceiver } from './src/receiver.ts'
 import { createApi, request, tokenWith, url } from './src/service.ts'
 
@@ -99,6 +100,9 @@ test('a dropped document is shown in its reference, and its operations are liste
   await expect
     .poll(() => reference.getByRole('heading', { name: 'Give a pet away' }).evaluate(inView))
     .toBe(true)
+  await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'APIs' }).click()
+  await page.getByRole('combobox', { name: 'Search APIs' }).fill('pets give away')
+  await grid(page).getByRole('row').nth(1).getByText(api.displayName).waitFor()
 })
 
 const inView = (element: { getBoundingClientRect(): { top: number } }) => {

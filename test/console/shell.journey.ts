@@ -120,7 +120,7 @@ test('menus, links and fields work with the keyboard, and nothing moves with red
   await expect.poll(() => isFocused(button)).toBe(true)
 
   // The palette opens from inside a field, and Escape returns to it.
-  const search = page.getByRole('main').getByRole('searchbox')
+  const search = page.getByRole('main').getByRole('combobox', { name: 'Search APIs' })
   await search.fill('google')
   await find(page, 'zzqqxxyy')
   await page.getByText('Nothing has this name.').waitFor()
@@ -194,7 +194,7 @@ test('"?" shows the keyboard shortcuts, and those of a single character can be t
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await page.keyboard.press('/')
-  const search = page.getByRole('main').getByRole('searchbox')
+  const search = page.getByRole('main').getByRole('combobox', { name: 'Search APIs' })
   await expect.poll(() => isFocused(search)).toBe(true)
   await page.keyboard.type('?/')
   await expect.poll(() => search.inputValue()).toBe('?/')

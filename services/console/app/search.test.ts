@@ -97,9 +97,10 @@ test.for<[name: string, read: (search: Search) => object, used: Search, known: o
 
 test('records of the catalogue with equal values are in the order of their names', () => {
   expect(listOf({ search: 'a b', sort: 'status,asc' })).toEqual({
-    text: 'a b',
+    q: 'a b',
     sort: ['status,asc', 'name,asc'],
   })
+  expect(listOf({ search: 'a b' })).toEqual({ q: 'a b', sort: [] })
   expect(listOf({ sort: 'name,desc' })).toEqual({ sort: ['name,desc'] })
 })
 

@@ -2,13 +2,12 @@ import type { MouseEvent, ReactNode } from 'react'
 import { CONSOLE_PATH } from '../http/place.ts'
 import { Time } from '../parts/time.tsx'
 import styles from './list-table.module.css'
-import { excerpt, Marked } from './marked.tsx'
+import { Excerpt, Marked } from './marked.tsx'
 import type { Api } from './search.ts'
 import { lookOf } from './statuses.ts'
 
 /** What the cells of a row need beside its record. */
 export interface CellContext {
-  terms: readonly string[]
   onOpen: (api: Api) => void
 }
 
@@ -27,13 +26,13 @@ export const COLUMNS: readonly Column[] = [
     header: 'Name',
     className: styles.name,
     sort: 'displayName',
-    cell: (api, { terms, onOpen }) => (
+    cell: (api, { onOpen }) => (
       <>
         <OpenLink api={api} onOpen={onOpen}>
-          <Marked text={api.displayName} terms={terms} />
+          <Marked text={api.displayName} ranges={api.highlights?.displayName} />
         </OpenLink>
         <span className={styles.second}>
-          <Marked text={api.name} terms={terms} />
+          <Marked text={api.name} ranges={api.highlights?.name} />
         </span>
       </>
     ),
@@ -41,13 +40,13 @@ export const COLUMNS: readonly Column[] = [
   {
     header: 'Description',
     className: styles.description,
-    cell: ({ description }, { terms }) => (
+    cell: ({ description, highlights }) => (
       <span className={styles.lines}>
-        {description && <Marked text={excerpt(description, terms)} terms={terms} />}
+        {description && <Excerpt text={description} ranges={highlights?.description} />}
       </span>
     ),
   },
-  { header: 'Tags', className: styles.tags, cell: api => <Tags tags={api.tags} /> },
+  { header: 'Tags', className: styles.tags, cell: api => <Tags api={api} /> },
   {
     header: 'Status',
     className: styles.status,
@@ -64,8 +63,13 @@ export const COLUMNS: readonly Column[] = [
   {
     header: 'Owner',
     className: styles.owner,
-    cell: api => (
-      <span className={styles.line}>{api.ownerDisplayName ?? (api.owner ? 'Deleted user' : '')}</span>
+    cell: ({ ownerDisplayName, owner, highlights }) => (
+      <span className={styles.line}>
+        <Marked
+          text={ownerDisplayName ?? (owner ? 'Deleted user' : '')}
+          ranges={highlights?.ownerDisplayName}
+        />
+      </span>
     ),
   },
   {
@@ -106,13 +110,13 @@ function OpenLink({ api, onOpen, children }: OpenLinkProps) {
 /** As many tags as have room; the others are counted. */
 const SHOWN_TAGS = 3
 
-function Tags({ tags }: { tags: readonly string[] }) {
+function Tags({ api: { tags, highlights } }: { api: Api }) {
   const more = tags.length - SHOWN_TAGS
   return (
     <span className={styles.chips} title={tags.join(', ')}>
-      {tags.slice(0, SHOWN_TAGS).map(tag => (
+      {tags.slice(0, SHOWN_TAGS).map((tag, index) => (
         <span key={tag} className={styles.chip}>
-          {tag}
+          <Marked text={tag} ranges={highlights?.[`tags.${index}`]} />
         </span>
       ))}
       {more > 0 && <span className={styles.second}>+{more}</span>}

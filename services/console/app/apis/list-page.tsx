@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import { useMemo, useRef } from 'react'
+import { useRef } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { ButtonLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -16,10 +16,10 @@ import {
   isFiltered,
   listOf,
   readApiSearch,
-  SORTS,
   sortOf,
-  termsOf,
+  sortsOf,
   withoutFilters,
+  withoutSort,
 } from './search.ts'
 import { SearchBox } from './search-box.tsx'
 import { useSelection } from './selection.ts'
@@ -50,13 +50,14 @@ export function ApisPage() {
         <SearchBox
           value={search.search}
           searching={first.isFetching}
-          onChange={text => change({ ...search, search: text }, true)}
+          // A new search begins with the best match.
+          onChange={text => change({ ...(search.search ? search : withoutSort(search)), search: text }, true)}
           onResults={() => results.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}
         />
         <NativeSelect
           flex="0 1 14rem"
           aria-label="Order"
-          data={[...SORTS]}
+          data={sortsOf(search)}
           value={sortOf(search)}
           onChange={event => change({ ...search, sort: event.currentTarget.value })}
         />
@@ -94,7 +95,6 @@ function Results({ first, search, onChange }: ResultsProps) {
   const mayWrite = useAllowed('API_WRITE')
   const navigate = route.useNavigate()
   const selecting = useSelection(list)
-  const terms = useMemo(() => termsOf(list), [list])
   if (first.isError && !data)
     return (
       <ProblemPanel what="The APIs cannot be listed" error={first.error} onRetry={() => first.refetch()} />
@@ -106,7 +106,6 @@ function Results({ first, search, onChange }: ResultsProps) {
       <ListTable
         list={list}
         total={data.total}
-        terms={terms}
         selecting={mayWrite ? selecting : undefined}
         onSort={sort => onChange({ ...search, sort })}
         onOpen={({ id }) => {

@@ -20,7 +20,6 @@ const OVERSCAN = 8
 interface ListTableProps {
   list: ApiList
   total: number
-  terms: readonly string[]
   /** Absent when the person may not change APIs. */
   selecting: Selecting | undefined
   onSort: (sort: string) => void
@@ -31,7 +30,7 @@ interface ListTableProps {
  * The rows of a list of any length. Only the visible ones are in the document; their pages are read when they are shown.
  * One element has the focus, and the arrow keys move between its rows.
  */
-export function ListTable({ list, total, terms, selecting, onSort, onOpen }: ListTableProps) {
+export function ListTable({ list, total, selecting, onSort, onOpen }: ListTableProps) {
   const grid = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState(0)
   const virtual = useVirtualizer({
@@ -48,7 +47,7 @@ export function ListTable({ list, total, terms, selecting, onSort, onOpen }: Lis
   })
   const items = virtual.getVirtualItems()
   const rows = useListedRows(list, items[0]?.index ?? 0, items.at(-1)?.index ?? 0)
-  const context = { terms, onOpen }
+  const context = { onOpen }
   const shown = Math.min(active, total - 1)
   const onKeyDown = useListKeys({
     active: shown,
@@ -170,7 +169,6 @@ const Row = memo(
   (before, after) =>
     before.api === after.api &&
     before.start === after.start &&
-    before.context.terms === after.context.terms &&
     before.active === after.active &&
     before.selected === after.selected &&
     !before.selecting === !after.selecting,

@@ -1,35 +1,48 @@
 import { Mark } from '@mantine/core'
 
+/** Places in a text, as start and end. */
+export type Ranges = readonly (readonly number[])[]
+
 interface MarkedProps {
   text: string
-  terms: readonly string[]
+  /** What a search has found in the text, in ascending order. */
+  ranges: Ranges | undefined
 }
 
-/** Text in which the search terms are marked. */
-export function Marked({ text, terms }: MarkedProps) {
-  if (terms.length === 0) return text
-  const pattern = new RegExp(`(${terms.map(escaped).join('|')})`, 'giu')
-  return text.split(pattern).map((part, index) =>
-    // Every second part is a match.
-    index % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their place
-      <Mark key={index}>{part}</Mark>
-    ) : (
-      part
-    ),
+/** Text in which the matches of a search are marked. */
+export function Marked({ text, ranges = [] }: MarkedProps) {
+  let from = 0
+  const parts = ranges.map(([start = 0, end = 0]) => {
+    const before = text.slice(from, start)
+    from = end
+    return (
+      <span key={start}>
+        {before}
+        <Mark>{text.slice(start, end)}</Mark>
+      </span>
+    )
+  })
+  return (
+    <>
+      {parts}
+      {text.slice(from)}
+    </>
   )
 }
-
-const escaped = (term: string) => term.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
 /** Characters before the first match. */
 const LEAD = 40
 
 /** A long text from shortly before its first match, so that the match is visible when the end is cut off. */
-export function excerpt(text: string, terms: readonly string[]): string {
-  const lower = text.toLowerCase()
-  const found = terms.map(term => lower.indexOf(term.toLowerCase())).filter(index => index >= 0)
-  const start = Math.min(...found) - LEAD
-  if (found.length === 0 || start <= 0) return text
-  return `… ${text.slice(text.indexOf(' ', start) + 1)}`
+export function Excerpt({ text, ranges = [] }: MarkedProps) {
+  const start = (ranges[0]?.[0] ?? 0) - LEAD
+  if (start <= 0) return <Marked text={text} ranges={ranges} />
+  const from = text.indexOf(' ', start) + 1
+  const moved = ranges.map(([start = 0, end = 0]) => [start - from, end - from])
+  return (
+    <>
+      {'… '}
+      <Marked text={text.slice(from)} ranges={moved} />
+    </>
+  )
 }

@@ -68,6 +68,7 @@ export function SearchBox({ value, searching, onChange, onResults }: SearchBoxPr
         aria-activedescendant={proposes && chosen >= 0 ? `${list}-${chosen}` : undefined}
         placeholder="Search names, descriptions, operations"
         autoComplete="off"
+        maxLength={500}
         value={typed}
         onChange={event => {
           change(event.currentTarget.value)

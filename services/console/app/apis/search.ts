@@ -26,8 +26,11 @@ export interface ApiSearch {
 /** A filter of the catalogue, as its key in the URL. */
 export type FilterKey = Exclude<keyof ApiSearch, 'search' | 'sort'>
 
-/** The orders of the list, with what they are called. The first one is the order without a choice. */
-export const SORTS: readonly { value: string; label: string }[] = [
+/** The order of a search without a choice, which the service knows as no order at all. */
+const RELEVANCE = 'relevance'
+
+/** The orders of the list, with what they are called. The first one is the order of a list without a search. */
+const SORTS: readonly { value: string; label: string }[] = [
   { value: 'displayName,asc', label: 'Name, A to Z' },
   { value: 'displayName,desc', label: 'Name, Z to A' },
   { value: 'name,asc', label: 'Technical name, A to Z' },
@@ -45,6 +48,12 @@ export const SORTS: readonly { value: string; label: string }[] = [
 ]
 const [{ value: FIRST_SORT } = { value: '' }] = SORTS
 
+/** The orders to choose from. */
+export const sortsOf = ({ search }: ApiSearch): { value: string; label: string }[] => [
+  ...(search ? [{ value: RELEVANCE, label: 'Best match first' }] : []),
+  ...SORTS,
+]
+
 /** Maximum number of tags that the service filters by. */
 const MOST_TAGS = 50
 const TEXTS = ['search', 'name', 'owner', 'platformType', 'environment', 'product'] as const
@@ -61,7 +70,7 @@ export function readApiSearch(search: Record<string, unknown>): ApiSearch {
   const tags = [search.tags].flat().flatMap(tag => textOf(tag) ?? [])
   if (tags.length > 0) found.tags = [...new Set(tags)].slice(0, MOST_TAGS)
   const sort = SORTS.find(({ value }) => value === search.sort)
-  if (sort && sort.value !== FIRST_SORT) found.sort = sort.value
+  if (sort && (found.search || sort.value !== FIRST_SORT)) found.sort = sort.value
   return found
 }
 
@@ -71,21 +80,18 @@ const textOf = (value: unknown): string | undefined =>
 
 /** The filters for the service. */
 export function filtersOf({ search, sort: _, ...filters }: ApiSearch): ApiFilters {
-  return { ...filters, ...(search && { text: search }) }
+  return { ...filters, ...(search && { q: search }) }
 }
 
 /** The order of the list. */
-export const sortOf = ({ sort }: ApiSearch): string => sort ?? FIRST_SORT
+export const sortOf = ({ sort, search }: ApiSearch): string => sort ?? (search ? RELEVANCE : FIRST_SORT)
 
 /** The list that a state of the catalogue shows. Records with equal values are in the order of their names. */
 export function listOf(search: ApiSearch): ApiList {
   const sort = sortOf(search)
+  if (sort === RELEVANCE) return { ...filtersOf(search), sort: [] }
   return { ...filtersOf(search), sort: sort.startsWith('name,') ? [sort] : [sort, 'name,asc'] }
 }
-
-/** The terms that the service searches for. */
-export const termsOf = ({ text }: ApiFilters): string[] =>
-  text?.split(/\s+/).filter(term => term !== '') ?? []
 
 /** Whether anything narrows the list. */
 export const isFiltered = ({ sort: _, ...filters }: ApiSearch): boolean => Object.keys(filters).length > 0
@@ -100,6 +106,9 @@ export function toggled(search: ApiSearch, key: FilterKey, value: string): ApiSe
   }
   return String(before) === value ? others : readApiSearch({ ...others, [key]: key === 'deployed' || value })
 }
+
+/** In the order without a choice. */
+export const withoutSort = ({ sort: _, ...search }: ApiSearch): ApiSearch => search
 
 /** Without filters and search terms; the order stays. */
 export const withoutFilters = ({ sort }: ApiSearch): ApiSearch => (sort ? { sort } : {})

@@ -20,9 +20,8 @@ export interface Command {
   run?: () => void
 }
 
-/** Records of a kind that are shown, and APIs that are read to choose them from. */
+/** Records of a kind that are shown. */
 const SHOWN = 6
-const READ = 50
 const TYPING_MS = 150
 const FRESH_MS = 60_000
 
@@ -66,7 +65,7 @@ export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
   const { apis, webhooks, users } = useSearches(current, text)
   const found: Command[] = [
-    ...ranked(apis.data?.content ?? [], text).map(({ id, name, displayName }) => ({
+    ...(apis.data?.content ?? []).map(({ id, name, displayName }) => ({
       id,
       group: 'APIs',
       label: displayName ?? name,
@@ -102,7 +101,8 @@ function useSearches({ scopes }: Session, text: string) {
   const may = (scope: Scope) => text !== '' && scopes.includes(scope)
   const apis = useQuery({
     queryKey: ['palette', 'apis', text],
-    queryFn: ({ signal }) => answer(client.GET('/apis', { params: { query: { text, size: READ } }, signal })),
+    queryFn: ({ signal }) =>
+      answer(client.GET('/apis', { params: { query: { q: text, size: SHOWN } }, signal })),
     enabled: may('API_READ'),
     staleTime: FRESH_MS,
   })
@@ -119,15 +119,6 @@ function useSearches({ scopes }: Session, text: string) {
     staleTime: FRESH_MS,
   })
   return { apis, webhooks, users }
-}
-
-/** The first APIs, those with the text in a name before those with it in the description. */
-function ranked<Api extends { name: string; displayName?: string | null }>(
-  apis: readonly Api[],
-  text: string,
-) {
-  const isNamed = ({ name, displayName }: Api) => matches(`${name} ${displayName ?? ''}`, text)
-  return [...apis.filter(isNamed), ...apis.filter(api => !isNamed(api))].slice(0, SHOWN)
 }
 
 const matches = (label: string, text: string) =>
