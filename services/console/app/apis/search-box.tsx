@@ -78,33 +78,50 @@ export function SearchBox({ value, searching, onChange, onResults }: SearchBoxPr
         rightSection={searching && <Loader size="xs" aria-hidden />}
       />
       {proposes && (
-        <div className={styles.recent}>
-          <div className={styles.head}>
-            Recent searches
-            <Button size="compact-xs" variant="subtle" onClick={forgetSearches}>
-              Forget
-            </Button>
-          </div>
-          <div id={list} role="listbox" aria-label="Recent searches">
-            {recent.map((text, index) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys
-              <div
-                key={text}
-                id={`${list}-${index}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={index === chosen}
-                className={styles.option}
-                onMouseMove={() => setChosen(index)}
-                onMouseDown={event => event.preventDefault()}
-                onClick={() => take(text)}
-              >
-                {text}
-              </div>
-            ))}
-          </div>
-        </div>
+        <RecentSearches list={list} recent={recent} chosen={chosen} onChoose={setChosen} onTake={take} />
       )}
     </search>
+  )
+}
+
+interface RecentSearchesProps {
+  /** Id of the list box; the options have `${list}-${index}`. */
+  list: string
+  recent: readonly string[]
+  /** Index of the marked one, or -1. */
+  chosen: number
+  onChoose(index: number): void
+  onTake(text: string): void
+}
+
+/** The proposals below the input, which keeps the focus and handles the keys. */
+function RecentSearches({ list, recent, chosen, onChoose, onTake }: RecentSearchesProps) {
+  return (
+    <div className={styles.recent}>
+      <div className={styles.head}>
+        Recent searches
+        <Button size="compact-xs" variant="subtle" onClick={forgetSearches}>
+          Forget
+        </Button>
+      </div>
+      <div id={list} role="listbox" aria-label="Recent searches">
+        {recent.map((text, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys
+          <div
+            key={text}
+            id={`${list}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            className={styles.option}
+            onMouseMove={() => onChoose(index)}
+            onMouseDown={event => event.preventDefault()}
+            onClick={() => onTake(text)}
+          >
+            {text}
+          </div>
+        ))}
+      </div>
+    </div>
   )
 }
