@@ -43,7 +43,7 @@ export const mayBeMistyped = ({ word, joined }: Term): boolean =>
   !joined && word.length >= SHORTEST_MISTYPED && !/\d/.test(word)
 
 /** Whether one character is added, missing or another one, or two neighbours are exchanged. */
-export function isOneTypoAway(a: string, b: string): boolean {
+function isOneTypoAway(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || a === b) return false
   let start = 0
   while (start < a.length && a[start] === b[start]) start++

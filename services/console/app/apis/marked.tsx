@@ -1,7 +1,7 @@
 import { Mark } from '@mantine/core'
 
 /** Places in a text, as start and end. */
-export type Ranges = readonly (readonly number[])[]
+type Ranges = readonly (readonly number[])[]
 
 interface MarkedProps {
   text: string
