@@ -84,9 +84,14 @@ describe('import rules', () => {
         ['test/faults/reach.test.ts', importing('../../services/media/src/index.ts')],
       ],
       ...Object.fromEntries(
-        vendorRules.map(({ name, vendor }, index): [string, [string, string][]] => [
+        vendorRules.map(({ name, vendor, owner }, index): [string, [string, string][]] => [
           name,
-          [[`packages/stores/src/vendor${index}.ts`, importing(vendor)]],
+          [
+            [
+              `packages/${owner === 'packages/stores' ? 'embedded' : 'stores'}/src/vendor${index}.ts`,
+              importing(vendor),
+            ],
+          ],
         ]),
       ),
     }
@@ -148,7 +153,8 @@ describe('import rules', () => {
       {
         ...Object.fromEntries(
           vendorRules.flatMap(({ vendor, owner }, index) => [
-            [`${owner}/src/vendor${index}.ts`, importing(vendor)],
+            // The first of several owners.
+            [`${owner.replace(/\((\w+)\|.*\)/, '$1')}/src/vendor${index}.ts`, importing(vendor)],
             [`services/catalog/src/vendor${index}.test.ts`, importing(vendor)],
           ]),
         ),

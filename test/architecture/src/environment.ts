@@ -10,6 +10,6 @@ const COMMANDS = /^deploy\/compose\/secrets\.mjs$|^docs\/samples\//
 export function environmentReaders(file: ProjectFile): string[] {
   if (!isSource(file) || isTest(file) || ROOTS.test(file.path) || COMMANDS.test(file.path)) return []
   const reads =
-    /\bprocess\s*(\?\.|\.)\s*env\b|\benv\b[^;\n]*\bfrom\s*'(node:)?process'|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/
+    /(?<!')\bprocess\s*(\?\.|\.)\s*env\b|\benv\b[^;\n]*\bfrom\s*'(node:)?process'|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/
   return reads.test(withoutComments(file.text)) ? [`${file.path} reads the environment`] : []
 }

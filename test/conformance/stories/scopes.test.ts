@@ -13,8 +13,10 @@ const OPERATIONS_OF = {
     GET /apis/{}/image, GET /apis/{}/versions, GET /apis/{}/versions/{},
     GET /apis/{}/versions/{}/documents, GET /apis/{}/versions/{}/documents/{},
     GET /apis/{}/versions/{}/documents/{}/findings, GET /apis/{}/versions/{}/operations, GET /operations`,
+  JOBS_READ: `
+    GET /jobs, GET /jobs/{}, GET /jobs/{}/results`,
   API_WRITE: `
-    POST /apis, PUT /apis/{}, DELETE /apis/{}, POST /apis/{}/restore, PUT /apis/{}/image,
+    POST /apis, POST /apis/bulk, POST /apis/import, POST /jobs/{}/cancel, PUT /apis/{}, DELETE /apis/{}, POST /apis/{}/restore, PUT /apis/{}/image,
     DELETE /apis/{}/image, POST /apis/{}/versions, PUT /apis/{}/versions/{}, DELETE /apis/{}/versions/{},
     PUT /apis/{}/versions/{}/documents/{}, DELETE /apis/{}/versions/{}/documents/{},
     PUT /environments/{}/apis/{}, DELETE /environments/{}/apis/{}, POST /environments/{}/apis/{}/cancel`,
