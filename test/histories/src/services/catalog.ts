@@ -1,5 +1,5 @@
 import { catalogService, catalogSettings } from '@gantry/catalog'
-import { PUBLIC_EVENTS, subjects } from '@gantry/contracts'
+import { PUBLIC_EVENTS, requests, subjects } from '@gantry/contracts'
 import type { RecordedEvent } from '@gantry/event-sourcing'
 import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
@@ -60,6 +60,11 @@ export const catalog: ServiceUnderTest = {
   name: 'catalog',
   make: (dependencies, snapshotEvery) =>
     catalogService(dependencies, catalogSettings.parse({}), { snapshotEvery }),
+  async prepare({ peers }) {
+    peers.answer(requests.describedBy, async ({ name }) => ({
+      description: { title: name, operations: [`GET /${name}`], total: 1 },
+    }))
+  },
   contributed: ['ownerDisplayName'],
   first: ['create', 'createVersion'],
   often: ['createVersion', 'updateVersion', 'deleteVersion', 'deploy'],
