@@ -20,7 +20,7 @@ const inputs = (page: Page) => ({
   submit: page.getByRole('button', { name: 'Sign in' }),
 })
 const areas = (page: Page) => page.getByRole('navigation', { name: 'Areas' })
-const search = (page: Page) => page.getByRole('main').getByRole('searchbox')
+const search = (page: Page) => page.getByRole('main').getByRole('combobox', { name: 'Search APIs' })
 const dialog = (page: Page) => page.getByRole('dialog', { name: /^Your session/ })
 const keptSession = (page: Page) => page.evaluate(() => sessionStorage.getItem('gantry.session') ?? '')
 const userMenu = async (page: Page, item: RegExp) => {

@@ -15,7 +15,7 @@ const problem = (status: number, code: string, title: string, headers: Record<st
 const answering = (page: Page, path: string, answer: NonNullable<Parameters<Route['fulfill']>[0]>) =>
   page.route(isAt(path), route => route.fulfill(answer))
 
-const search = (page: Page) => page.getByRole('main').getByRole('searchbox')
+const search = (page: Page) => page.getByRole('main').getByRole('combobox', { name: 'Search APIs' })
 const panel = (page: Page, title: string) => page.getByRole('main').getByRole('alert', { name: title })
 
 test('a failed read says what failed, why and what to do, keeps the input, and is repeated on demand', async ({

@@ -78,11 +78,15 @@ export function imageIn(folder: string): void {
   rmSync(console, { recursive: true })
 }
 
-/** Builds the web console like the Dockerfile, with the packages of its workspace and of no other. */
+/** Builds the web console like the Dockerfile, with the packages of its workspaces and of no other. */
 function consoleIn(folder: string): void {
-  const sent = [...filesIn(ROOT)].filter(path => isSent(path) && /^services\/console\/|^package/.test(path))
-  copyTo(folder, sent)
-  linkPackages(folder, packagesOf(['services/console'], { optional: true }))
+  const needed = /^services\/console\/|^packages\/markup\/|^package[^s]/
+  copyTo(
+    folder,
+    [...filesIn(ROOT)].filter(path => isSent(path) && needed.test(path)),
+  )
+  linkPackages(folder, packagesOf(['services/console', 'packages/markup'], { optional: true }))
+  link(join(folder, 'packages/markup'), join(folder, 'node_modules/@gantry/markup'))
   const environment = { PATH: dirname(process.execPath), NODE_ENV: 'production' }
   execFileSync(process.execPath, ['services/console/src/main.ts'], { cwd: folder, env: environment })
 }
