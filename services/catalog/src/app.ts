@@ -39,7 +39,7 @@ import { facetRoutes } from './api/facets.routes.ts'
 import { historyRoutes } from './api/history.routes.ts'
 import { findVersion, versionRoutes } from './api/version.routes.ts'
 import { jobResults, jobs } from './job/job.projection.ts'
-import { jobsOf } from './jobs.ts'
+import { jobsOf } from './job/jobs.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import { descriptions, descriptionsProjection } from './search/descriptions.ts'
@@ -47,7 +47,7 @@ import { searchingBy } from './search/search.ts'
 import type { CatalogSettings } from './settings.ts'
 
 /**
- * APIs, their versions and their deployments.
+ * APIs, their versions and deployments, their import and bulk changes, and the jobs of these.
  * @param options.snapshotEvery minimum number of events between two snapshots of a stream
  */
 export function catalogService(
