@@ -13,7 +13,7 @@ import {
 } from '@gantry/service-runtime'
 import type { BlobStore } from '@gantry/stores'
 import { BytesLost, type StoredBytes, storedBytes } from './bytes/bytes.ts'
-import { type Checker, documentChecker } from './check/checker.ts'
+import { type Checker, documentChecker } from './document/checker.ts'
 import { type Contents, documentContents } from './document/contents.ts'
 import { type DocumentsAggregate, documentDecider } from './document/document.decide.ts'
 import {

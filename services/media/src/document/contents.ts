@@ -2,7 +2,7 @@ import type { DocumentKind } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { type Checked, contentWith, DocumentInvalid, EXTRACTION } from '../check/checked.ts'
-import type { Checker } from '../check/checker.ts'
+import type { Checker } from './checker.ts'
 
 /** What documents say, and their findings, by the hash of their bytes: made once, and again when the extraction changes. */
 export interface Contents {

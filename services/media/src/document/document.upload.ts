@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { BUFFER_BYTES, dropRest, Upload } from '../bytes/upload.ts'
 import { type Checked, DocumentInvalid } from '../check/checked.ts'
-import type { Checker } from '../check/checker.ts'
+import type { Checker } from './checker.ts'
 import type { Contents } from './contents.ts'
 import type { DocumentContent } from './document.ts'
 

@@ -1,5 +1,5 @@
 import { checkDocument } from '../check/check.ts'
-import type { Checker } from '../check/checker.ts'
+import type { Checker } from '../document/checker.ts'
 
 /** Checks documents in the calling thread, for tests that control time. */
 export const inlineChecker: Checker = {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import { checkDocument } from './check.ts'
-import { type Checked, type CheckOptions, DocumentInvalid } from './checked.ts'
+import { checkDocument } from '../check/check.ts'
+import { type Checked, type CheckOptions, DocumentInvalid } from '../check/checked.ts'
 
 /** A document for a thread, and what it answers. */
 export interface CheckTask {

@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads'
 import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { Slots } from '@gantry/service-runtime'
+import { type Checked, type CheckOptions, DocumentInvalid, invalid } from '../check/checked.ts'
 import type { CheckAnswer, CheckTask } from './check-thread.ts'
-import { type Checked, type CheckOptions, DocumentInvalid, invalid } from './checked.ts'
 
 export interface Checker {
   /**

@@ -1,0 +1,67 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { documentChecker } from './checker.ts'
+
+describe('a checker', () => {
+  const limits = {
+    timeMs: 1_500,
+    lastsMs: 60_000,
+    heapMiB: 64,
+    waiting: 1,
+    idleMs: 20,
+  }
+  const document = (content: string) => ({ size: content.length, read: async () => Buffer.from(content) })
+
+  test('ends a check that exceeds its time or its memory, and checks the next document', async () => {
+    const checker = documentChecker(undefined, limits)
+    // Its schema is checked against every one of its own parts.
+    const slow = `{"openapi":"3.0.0","paths":{${Array.from({ length: 400_000 }, (_, n) => `"/${n}":{"get":1}`)}}}`
+    await expect(checker.check(document(slow))).rejects.toMatchObject({
+      errors: [{ message: expect.stringMatching(/takes longer than 1.5 s|more than 64 MiB/) }],
+    })
+    expect((await checker.check(document('# Title'))).kind).toBe('markdown')
+    await checker.stop()
+  })
+
+  test('refuses what has waited and was checked for too long together', async () => {
+    const checker = documentChecker(undefined, { ...limits, lastsMs: limits.timeMs + 100 })
+    const held = Promise.withResolvers<Buffer>()
+    const first = checker.check({ size: 3, read: () => held.promise })
+    const busy = { code: 'too-many-checks' }
+    await expect(checker.check(document('# Title'))).rejects.toMatchObject(busy)
+    const later = performance.now() + limits.timeMs + 100
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(later)
+    onTestFinished(() => void clock.mockRestore())
+    held.resolve(Buffer.from('# A'))
+    await expect(first).rejects.toMatchObject(busy)
+    await checker.stop()
+  })
+
+  test('checks small documents before large ones that wait', async () => {
+    const checker = documentChecker(undefined, { ...limits, waiting: 2 })
+    const held = Promise.withResolvers<Buffer>()
+    const read: number[] = []
+    const check = (size: number, content: Promise<Buffer> | Buffer) =>
+      checker.check({
+        size,
+        async read() {
+          read.push(size)
+          return content
+        },
+      })
+    const all = [check(3, held.promise), check(20_000_000, Buffer.from('# B')), check(4, Buffer.from('# C'))]
+    held.resolve(Buffer.from('# A'))
+    await Promise.all(all)
+    expect(read).toEqual([3, 4, 20_000_000])
+    await checker.stop()
+  })
+
+  test('refuses what cannot wait', async () => {
+    const checker = documentChecker(undefined, limits)
+    const all = await Promise.allSettled(Array.from({ length: 3 }, () => checker.check(document('# Title'))))
+    expect(all.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(all.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'too-many-checks' },
+    })
+    await checker.stop()
+  })
+})
