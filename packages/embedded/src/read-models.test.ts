@@ -499,6 +499,51 @@ describe('read models in a file', () => {
     await writer.close()
   })
 
+  it('find by words what either process stored last, before and after the words are in the file', async () => {
+    const random = randomOf(Number(process.env.SEED ?? 20_261_127))
+    const labels = defineCollection<{ id: string; text: string }>({
+      name: 'labels',
+      version: 1,
+      fields: {},
+      search: { fields: { text: { weight: 1, words: 3 } } },
+    })
+    const pages = defineCollection<{ id: string; of: string; text: string }>({
+      name: 'pages',
+      version: 1,
+      fields: { of: 'string' },
+      search: labels.search as NonNullable<typeof labels.search>,
+    })
+    const both = [sqliteReadModels({ path }), sqliteReadModels({ path })]
+    const stored = { labels: new Map<string, string>(), pages: new Map<string, string>() }
+    const unknown = Array.from({ length: 2_100 }, (_, n) => {
+      return { collection: labels, id: `unknown ${n}`, doc: null, revision: 0 }
+    })
+    const WORDS = ['amber', 'birch', 'cedar', 'dates', 'elder']
+    for (let round = 1; round <= 60; round++) {
+      const length = round % 20 === 0 ? 1_500 : random(60)
+      const writes = Array.from({ length }, () => {
+        const id = String(random(300))
+        const [name, collection] = random.one([['labels', labels] as const, ['pages', pages] as const])
+        const text = random(4) === 0 ? undefined : `${random.one(WORDS)} ${random.one(WORDS)}`
+        if (text) stored[name].set(id, text)
+        else stored[name].delete(id)
+        return { collection, id, doc: text ? { id, of: id, text } : null, revision: round }
+      })
+      const latest = [
+        ...new Map(writes.map(write => [`${write.collection.name} ${write.id}`, write])).values(),
+      ]
+      await random.one(both).write(latest)
+      if (round === 30) await both[0]?.write(unknown)
+      const q = random.one(WORDS)
+      const has = (name: keyof typeof stored, id: string) => stored[name].get(id)?.includes(q)
+      const expected = [...stored.labels.keys()].filter(id => has('labels', id) || has('pages', id))
+      const query = { search: { q, described: [{ by: pages, field: 'of' }] }, limit: 1_000 }
+      const found = await random.one(both).collection(labels).find(query)
+      expect(found.items.map(({ doc }) => doc.id).toSorted()).toEqual(expected.toSorted())
+    }
+    for (const readModels of both) await readModels.close()
+  })
+
   it('continue deep pages in descending order with the documents that lack the value', async () => {
     const readModels = sqliteReadModels({ path })
     const numbers = Array.from({ length: 3_000 }, (_, n) => (n < 1_200 ? n : null))

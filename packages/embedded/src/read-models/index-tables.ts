@@ -57,6 +57,20 @@ export interface WordTables {
   worded: string
 }
 
+/** The progress of an index. */
+export interface IndexPosition {
+  /** Sequence number of the last applied change. */
+  cursor: number
+  /** Number of indexed documents. */
+  documents: number
+  /**
+   * The sequence number up to which tombstones were forgotten when the index was last rebuilt for that reason; 0 if never.
+   */
+  forgotten: number
+  /** How often the index was emptied. What was read from its rows before is void. */
+  emptied: number
+}
+
 /** What the tables of an index depend on. */
 export type Indexed = Pick<
   CollectionDefinition<Document>,

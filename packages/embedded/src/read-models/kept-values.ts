@@ -1,7 +1,13 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { Clause } from './conditions.ts'
-import type { IndexPosition, ListIndex } from './list-index.ts'
-import type { StoredValue } from './statements.ts'
+import type { IndexPosition, IndexTables } from './index-tables.ts'
+import type { Statements, StoredValue } from './statements.ts'
+
+/** The tables of an index, and the access to them. */
+export interface IndexRows {
+  tables: IndexTables
+  statements: Statements
+}
 
 /** Rows per slice: a few milliseconds of work between two turns of the event loop. */
 const SLICE = 10_000
@@ -88,7 +94,7 @@ export abstract class KeptValues {
    * @param source a faster query for the rows that satisfy the condition, with the columns `slot` and the value
    * @returns whether nothing is missing
    */
-  update(index: ListIndex, { cursor, emptied }: IndexPosition, source?: Clause): boolean {
+  update(index: IndexRows, { cursor, emptied }: IndexPosition, source?: Clause): boolean {
     // A later change was rolled back.
     if (this.#emptied !== emptied || this.#at > cursor) {
       this.clear()
@@ -106,7 +112,7 @@ export abstract class KeptValues {
   }
 
   /** @returns the change up to which the values are up to date; undefined if there are no more changes */
-  #readChanged({ tables, statements }: ListIndex): number | undefined {
+  #readChanged({ tables, statements }: IndexRows): number | undefined {
     const { rows, value, texts } = this.#selected
     const changed = statements.rows(
       `SELECT slot, CASE WHEN ${rows.sql} THEN ${value} END, seq
@@ -119,7 +125,7 @@ export abstract class KeptValues {
     return changed.length === SLICE ? (changed.at(-1)?.[2] as number) : undefined
   }
 
-  #readSlice({ tables, statements }: ListIndex): number {
+  #readSlice({ tables, statements }: IndexRows): number {
     const { rows, value, texts } = this.#selected
     const end = this.#read + SLICE
     const slice = statements.rows(
@@ -249,48 +255,13 @@ function compare(a: StoredValue, b: StoredValue): number {
   return one < other ? -1 : Number(one > other)
 }
 
-/** What an id takes in the array and the map of slots. */
-const BYTES_OF_ID = 150
-
 /** The key under which a column of an index is kept. */
-export const keyOfColumn = ({ tables }: ListIndex, name: string): string => `${tables.number} ${name}`
-
-/** The slot of each id. */
-export class KeptSlots extends KeptValues {
-  readonly #slots = new Map<StoredValue, number>()
-  readonly #ids: (StoredValue | undefined)[] = []
-
-  constructor() {
-    super({ rows: { sql: 'id IS NOT NULL', params: [] }, value: 'id' })
-  }
-
-  get byteLength(): number {
-    return this.#slots.size * BYTES_OF_ID
-  }
-
-  /** 0 if there is none. */
-  of(id: StoredValue): number {
-    return this.#slots.get(id) ?? 0
-  }
-
-  protected set(slot: number, id: StoredValue) {
-    const before = this.#ids[slot]
-    if (before !== undefined && before !== null && this.#slots.get(before) === slot)
-      this.#slots.delete(before)
-    this.#ids[slot] = id
-    if (id !== null) this.#slots.set(id, slot)
-  }
-
-  protected clear() {
-    this.#slots.clear()
-    this.#ids.length = 0
-  }
-}
+export const keyOfColumn = ({ tables }: IndexRows, name: string): string => `${tables.number} ${name}`
 
 /** CROSS keeps the order of the tables: SQLite would otherwise read all texts first. */
 export const joining = (texts: string | undefined) => (texts ? `CROSS JOIN ${texts} USING (slot)` : '')
 
-function larger<Values extends Uint8Array | Int32Array>(values: Values, size: number): Values {
+export function larger<Values extends Uint8Array | Int32Array>(values: Values, size: number): Values {
   const grown = new (values.constructor as new (length: number) => Values)(Math.ceil(size * 1.25) + 1_000)
   grown.set(values)
   return grown

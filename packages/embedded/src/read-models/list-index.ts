@@ -2,7 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import { foldCase, type Scalar } from '@gantry/stores'
 import { storedItem, storedItems } from './conditions.ts'
 import type { DocumentTable, Row } from './document-table.ts'
-import { type Column, type Indexed, type IndexTables, indexTables } from './index-tables.ts'
+import {
+  type Column,
+  type Indexed,
+  type IndexPosition,
+  type IndexTables,
+  indexTables,
+} from './index-tables.ts'
 import { Statements, type StoredValue, searchedText, storedScalar, storedText } from './statements.ts'
 import { WordIndex } from './word-index.ts'
 
@@ -13,20 +19,6 @@ import { WordIndex } from './word-index.ts'
 const BEHIND = 10_000
 /** Number of texts whose trigrams are stored together. */
 const TEXTS_AT_ONCE = 64
-
-/** The progress of an index. */
-export interface IndexPosition {
-  /** Sequence number of the last applied change. */
-  cursor: number
-  /** Number of indexed documents. */
-  documents: number
-  /**
-   * The sequence number up to which tombstones were forgotten when the index was last rebuilt for that reason; 0 if never.
-   */
-  forgotten: number
-  /** How often the index was emptied. What was read from its rows before is void. */
-  emptied: number
-}
 
 /** The indexed form of a document. */
 interface Entry {
@@ -98,15 +90,17 @@ export class ListIndex {
 
   /** Whether searches need not wait for more of the words. */
   hasWords(): boolean {
-    return this.words?.isCurrent(this.position().emptied) ?? true
+    return this.words?.isCurrent(this.position()) ?? true
+  }
+
+  /** Whether there are words to apply. */
+  owesWords(): boolean {
+    return this.words?.isDue(this.position()) ?? false
   }
 
   /** Applies a part of the changes to the words. Needs a writing transaction. @returns whether there are no more */
   applyWords(): boolean {
-    if (!this.words) return true
-    const { emptied } = this.position()
-    this.words.apply(emptied)
-    return this.words.isComplete(emptied)
+    return this.words?.apply(this.position()) ?? true
   }
 
   position(): IndexPosition {

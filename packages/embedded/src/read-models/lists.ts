@@ -104,7 +104,7 @@ export class Lists {
   changed(): void {
     if (!this.#wasAsked && this.#index.behind() < CHANGES_AT_ONCE) return
     this.#wasAsked = false
-    if (!this.#index.applyAll() || !this.#index.hasWords()) this.#buildAfterwards()
+    if (!this.#index.applyAll() || this.#index.owesWords()) this.#buildAfterwards()
   }
 
   /** Whether a query can be answered; begins to build what is missing. */
@@ -178,7 +178,7 @@ export class Lists {
     const startedAt = performance.now()
     const isOver = () => performance.now() - startedAt > TURN_MS
     while (!this.#index.catchUp(FEW_CHANGES)) if (isOver()) return false
-    if (this.#index.hasWords()) return true
+    if (!this.#index.owesWords()) return true
     while (!this.#index.applyWords()) if (isOver()) return false
     return true
   }

@@ -9,8 +9,10 @@ import {
   type WordSource,
 } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
-import { type Kept, KeptColumn, KeptSlots, keyOfColumn } from './kept-values.ts'
+import { KeptReferences, KeptSlots } from './kept-references.ts'
+import { type Kept, KeptColumn, type KeptValues, keyOfColumn } from './kept-values.ts'
 import type { ListIndex } from './list-index.ts'
+import type { RecentWords } from './recent-words.ts'
 import { readScalar } from './statements.ts'
 
 /** The documents that a search finds, by slot. */
@@ -60,52 +62,68 @@ export class Searches {
 
   /** undefined if there is more to read. */
   #sources({ described = [], named }: Search, describing: readonly ListIndex[]): WordSource[] | undefined {
-    const sources: WordSource[] = []
-    const own = this.#index.words?.source()
-    if (own) sources.push(own)
+    const sources = [this.#words(this.#index)]
     for (const [at, index] of describing.entries()) {
-      const mapping = this.#mapping(index, described[at]?.field ?? '')
-      if (!mapping) return undefined
-      if (index.words) sources.push(mapped(index.words.source(), mapping))
+      const words = this.#words(index)
+      const references = words && this.#references(index, described[at]?.field ?? '')
+      sources.push(references && mapped(words, references))
     }
     if (named && this.#index.tables.columns.has(named.field)) {
       const column = this.#column(this.#index, named.field)
-      if (!column) return undefined
-      sources.push(namesOf(column, named))
+      sources.push(column && namesOf(column, named))
     }
-    return sources
+    return sources.every(source => source !== undefined) ? sources : undefined
   }
 
-  /** The slots of the documents that those of another index describe, by the slots of that one. */
-  #mapping(describing: ListIndex, field: string): Int32Array | undefined {
-    const column = this.#column(describing, field)
-    const key = `${this.#index.tables.number} slots`
-    const slots = (this.#kept.get(key) as KeptSlots | undefined) ?? new KeptSlots()
-    const isComplete = slots.update(this.#index, this.#index.position())
-    this.#kept.keep(key, slots)
-    if (!isComplete || !column) return undefined
-    const ofValue = Int32Array.from(column.values, value => slots.of(value))
-    return column.numbers.map(number => ofValue[number] as number)
+  /** The words of an index; undefined if there is more to read. */
+  #words(index: ListIndex): WordSource | undefined {
+    const { words, tables } = index
+    if (!words) return new MemoryWords()
+    const key = `${tables.number} recent words`
+    const recent = words.recent(index.position(), this.#kept.get(key) as RecentWords | undefined)
+    return this.#updated(key, recent, index) && words.source(recent)
+  }
+
+  /** The slots of the documents that those of another index describe; undefined if there is more to read. */
+  #references(describing: ListIndex, field: string): KeptReferences | undefined {
+    const { documents } = this.#index.position()
+    const keyOfSlots = `${this.#index.tables.number} slots`
+    let slots = this.#kept.get(keyOfSlots) as KeptSlots | undefined
+    // Ids of removed documents are dropped with the slots.
+    if (!slots || slots.size > 2 * documents + 1_000) slots = new KeptSlots()
+    const { name } = describing.tables.columns.get(field) ?? { name: 'id' }
+    const key = `${keyOfColumn(describing, name)} to ${this.#index.tables.number}`
+    let references = this.#kept.get(key) as KeptReferences | undefined
+    if (references?.to !== slots) references = new KeptReferences(name, slots)
+    return (
+      this.#updated(key, references, describing) &&
+      this.#updated(keyOfSlots, slots, this.#index) &&
+      references
+    )
   }
 
   #column(index: ListIndex, field: string): KeptColumn | undefined {
     const { name } = index.tables.columns.get(field) ?? { name: 'id' }
     const key = keyOfColumn(index, name)
-    const column = (this.#kept.get(key) as KeptColumn | undefined) ?? new KeptColumn(name)
-    const isComplete = column.update(index, index.position())
-    this.#kept.keep(key, column)
-    return isComplete ? column : undefined
+    return this.#updated(key, (this.#kept.get(key) as KeptColumn | undefined) ?? new KeptColumn(name), index)
+  }
+
+  /** undefined if there is more to read. */
+  #updated<Values extends KeptValues>(key: string, values: Values, index: ListIndex): Values | undefined {
+    const isComplete = values.update(index, index.position())
+    this.#kept.keep(key, values)
+    return isComplete ? values : undefined
   }
 }
 
 /** The words of documents as those of the documents that they describe. */
-const mapped = (source: WordSource, mapping: Int32Array): WordSource => ({
+const mapped = (source: WordSource, references: KeptReferences): WordSource => ({
   wordsLike: term => source.wordsLike(term),
   count: word => source.count(word),
   postings: (word, each) =>
     source.postings(word, (slot, impact) => {
-      const of = mapping[slot - 1]
-      if (of) each(of, impact)
+      const of = references.of(slot)
+      if (of > 0) each(of, impact)
     }),
 })
 

@@ -1,7 +1,6 @@
 import {
   impactsOf,
   isPair,
-  MemoryWords,
   mayBeMistyped,
   type Posting,
   stemOf,
@@ -10,23 +9,24 @@ import {
 } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import type { DocumentTable } from './document-table.ts'
-import type { Indexed, IndexTables, WordTables } from './index-tables.ts'
+import type { Indexed, IndexPosition, IndexTables, WordTables } from './index-tables.ts'
+import { type Impacts, RecentWords } from './recent-words.ts'
 import type { Statements } from './statements.ts'
 
 /** Slots of one part of the postings of a word. A part is rewritten when one of its slots changes. */
 const PART = 512
 /** Bytes of an entry: two of the slot in its part, one of the impact. */
 const ENTRY = 3
-/** Changes that are applied together. Until then, searches read the changed documents. */
+/** Changes that are applied together. */
 const CHANGES_AT_ONCE = 256
+/** Searches wait while more changes are not applied. The words of the others are kept in memory. */
+const MOST_RECENT = 2_048
 /** Postings that one transaction changes: some 20 ms. Fewer at once take more time for each document. */
 const EDITS = 8_000
 /** Size of the cache of impacts, in words. */
 const KEPT_WORDS = 100_000
 /** The most words that a beginning stands for, and that have a stem, the shortest ones first. */
 const MOST_WORDS = 200
-
-type Impacts = ReadonlyMap<string, number>
 
 /** The words of the documents of an index, for searches. */
 export class WordIndex {
@@ -51,22 +51,22 @@ export class WordIndex {
   }
 
   /** Whether searches need not wait until more changes are applied. */
-  isCurrent(emptied: number): boolean {
+  isCurrent({ cursor, emptied }: IndexPosition): boolean {
     const position = this.#position()
-    return (
-      position.emptied === emptied &&
-      this.#changed(position.through, CHANGES_AT_ONCE).length < CHANGES_AT_ONCE
-    )
+    return position.emptied === emptied && cursor - position.through < MOST_RECENT
   }
 
-  /** Whether all changes are applied. */
-  isComplete(emptied: number): boolean {
+  /** Whether there are enough changes to be applied together. */
+  isDue({ cursor, emptied }: IndexPosition): boolean {
     const position = this.#position()
-    return position.emptied === emptied && this.#changed(position.through, 1).length === 0
+    return position.emptied !== emptied || cursor - position.through >= CHANGES_AT_ONCE
   }
 
-  /** Applies changes, or a part of one. Needs a writing transaction in which the rows are current. */
-  apply(emptied: number): void {
+  /**
+   * Applies some changes, or a part of one. Needs a writing transaction in which the rows are current.
+   * @returns whether there are no more
+   */
+  apply({ cursor, emptied }: IndexPosition): boolean {
     const { words, postings, wordings, worded } = this.#words
     const position = this.#position()
     if (position.emptied !== emptied) {
@@ -75,26 +75,45 @@ export class WordIndex {
       position.through = 0
     }
     const edits = new Edits()
-    for (const { slot, seq, live } of this.#changed(position.through, CHANGES_AT_ONCE)) {
-      const isWhole = this.#edit(slot, live ? this.#impactsAt(seq) : new Map(), edits)
-      if (isWhole) position.through = seq
-      if (edits.count >= EDITS) break
+    const changed = this.#changed(position.through, CHANGES_AT_ONCE)
+    let isAll = changed.length < CHANGES_AT_ONCE
+    for (const { slot, seq, live } of changed) {
+      if (edits.count >= EDITS || !this.#edit(slot, live ? this.#impactsAt(seq) : new Map(), edits)) {
+        isAll = false
+        break
+      }
+      position.through = seq
     }
     this.#store(edits)
-    this.#statements.run(`UPDATE ${worded} SET through = ?`, [position.through])
+    // The last changes can lack a row: the removal of an unknown document has none.
+    const through = isAll ? cursor : position.through
+    this.#statements.run(`UPDATE ${worded} SET through = ?`, [through])
+    return through === cursor
   }
 
-  /** The words of all documents, in the state of the transaction of the caller. */
-  source(): WordSource {
-    const changed = this.#changed(this.#position().through, CHANGES_AT_ONCE)
-    const recent = new MemoryWords()
-    const outdated = new Set(changed.map(({ slot }) => slot))
-    for (const { slot, seq, live } of changed) if (live) recent.add(slot, this.#impactsAt(seq))
+  /** The words of recent changes, which its `update` brings up to date. @param known those of an earlier search */
+  recent({ emptied }: IndexPosition, known: RecentWords | undefined): RecentWords {
+    const position = this.#position()
+    const through = position.emptied === emptied ? position.through : 0
+    // With an earlier position, words of the file were rolled back.
+    if (!known || known.through > through) return new RecentWords(through, seq => this.#impactsAt(seq))
+    known.forget(through)
+    return known
+  }
+
+  /** The words of all documents, in the state of the transaction of the caller. @param recent up to date */
+  source(recent: RecentWords): WordSource {
+    const unchanged =
+      (each: Posting): Posting =>
+      (slot, impact) => {
+        if (!recent.has(slot)) each(slot, impact)
+      }
+    if (recent.through === 0) return recent
     return {
       wordsLike: term => new Set([...this.#wordsLike(term), ...recent.wordsLike(term)]),
       count: word => this.#count(word) + recent.count(word),
       postings: (word, each) => {
-        this.#postings(word, outdated.size === 0 ? each : unless(outdated, each))
+        this.#postings(word, unchanged(each))
         recent.postings(word, each)
       },
     }
@@ -249,12 +268,6 @@ export class WordIndex {
 const LAST = '\u{10ffff}'
 
 const tailOf = (word: string) => [...word].reverse().join('')
-
-const unless =
-  (outdated: ReadonlySet<number>, each: Posting): Posting =>
-  (slot, impact) => {
-    if (!outdated.has(slot)) each(slot, impact)
-  }
 
 /** A change of the impact of a word in a slot; 0 is none. */
 interface Edit {

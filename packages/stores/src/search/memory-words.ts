@@ -1,20 +1,36 @@
-import { matchOf, type Posting, type Term, type WordSource } from './ranking.ts'
+import { isPair } from './impacts.ts'
+import { matchOf, mayBeMistyped, type Posting, type Term, type WordSource } from './ranking.ts'
+
+/** Characters at both ends of a word, one of which no typo and no inflection changes. */
+const END = 2
 
 /** The words of documents, in memory. Those of the document 0 are only counted. */
 export class MemoryWords implements WordSource {
   readonly #postings = new Map<string, [document: number, impact: number][]>()
+  readonly #byBeginning = new Map<string, string[]>()
+  readonly #byEnd = new Map<string, string[]>()
 
   /** @param impacts as of `impactsOf` */
   add(document: number, impacts: Iterable<readonly [word: string, impact: number]>): void {
     for (const [word, impact] of impacts) {
       const postings = this.#postings.get(word)
       if (postings) postings.push([document, impact])
-      else this.#postings.set(word, [[document, impact]])
+      else {
+        this.#postings.set(word, [[document, impact]])
+        if (!isPair(word)) {
+          listed(this.#byBeginning, beginningOf(word)).push(word)
+          listed(this.#byEnd, endOf(word)).push(word)
+        }
+      }
     }
   }
 
   *wordsLike(term: Term): Iterable<string> {
-    for (const word of this.#postings.keys()) if (matchOf(term, word)) yield word
+    if (this.#postings.has(term.word)) yield term.word
+    for (const word of this.#byBeginning.get(beginningOf(term.word)) ?? [])
+      if (matchOf(term, word)) yield word
+    if (!mayBeMistyped(term)) return
+    for (const word of this.#byEnd.get(endOf(term.word)) ?? []) if (matchOf(term, word)) yield word
   }
 
   count(word: string): number {
@@ -24,4 +40,17 @@ export class MemoryWords implements WordSource {
   postings(word: string, each: Posting): void {
     for (const [document, impact] of this.#postings.get(word) ?? []) if (document > 0) each(document, impact)
   }
+}
+
+const beginningOf = (word: string) => word.slice(0, END)
+
+const endOf = (word: string) => word.slice(-END)
+
+function listed(words: Map<string, string[]>, end: string): string[] {
+  let list = words.get(end)
+  if (!list) {
+    list = []
+    words.set(end, list)
+  }
+  return list
 }
