@@ -369,6 +369,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         await eventually(() => after.get('kept'))
         expect(await after.get('large')).toBeUndefined()
         expect(await look().count('blobs.chunks')).toBeGreaterThan(2)
+        await after.removeAbandoned()
         await after.put('new', Buffer.from('2'))
         expect(await look().count('blobs.chunks')).toBe(2)
         expect(await look().count('blobs.unfinished')).toBe(0)

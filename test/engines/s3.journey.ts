@@ -88,6 +88,7 @@ describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
     const longAgo = new Date(Date.now() - 3_660_000)
     for (const file of [left, another, link]) await lutimes(file, longAgo, longAgo)
     const blobs = open()
+    await blobs.removeAbandoned()
     const [committed, discarded] = [await blobs.draft(), await blobs.draft()]
     await committed.write(Buffer.from('png'))
     await committed.commit('drafted')

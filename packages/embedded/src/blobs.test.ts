@@ -43,12 +43,14 @@ describe('the folder of a blob store', () => {
   })
 
   it('is cleaned of incomplete files of a process that died, but not of those that another process is writing', async () => {
-    await folderBlobStore({ path }).put('first', Buffer.from('1'))
+    const blobs = folderBlobStore({ path })
+    await blobs.removeAbandoned()
+    await blobs.put('first', Buffer.from('1'))
     const left = join(path, '.incomplete', 'left')
     await writeFile(left, 'half')
     await utimes(left, new Date('2020-01-01'), new Date('2020-01-01'))
     await writeFile(join(path, '.incomplete', 'writing'), 'half')
-    await folderBlobStore({ path }).put('second', Buffer.from('2'))
+    await blobs.removeAbandoned()
     expect(await readdir(join(path, '.incomplete'))).toEqual(['writing'])
   })
 })

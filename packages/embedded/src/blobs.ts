@@ -19,7 +19,7 @@ import { makeFolder } from './sqlite/sqlite-file.ts'
 /** Folder of blobs that are being written. They are renamed when complete, so that a key never has a partial blob. */
 const INCOMPLETE = '.incomplete'
 /** An incomplete blob that has not changed for this long was left by a process that died. In milliseconds. */
-const LEFT_BEHIND_MS = 60 * 60 * 1000
+const ABANDONED_MS = 60 * 60 * 1000
 
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
 
@@ -102,6 +102,7 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
       await on(file, () => write(file, bytes))
     },
     draft,
+    removeAbandoned: () => removeAbandoned(join(path, INCOMPLETE)),
     get: async (key, range) => ifThere(range ? readRange(fileOf(key), range) : readFile(fileOf(key))),
     async delete(key) {
       await rm(fileOf(key), { force: true })
@@ -117,10 +118,13 @@ async function prepare(path: string) {
   const folder = join(path, INCOMPLETE)
   makeFolder(folder)
   await makeNamesDurable(dirname(path))
-  for (const name of await readdir(folder)) {
+}
+
+async function removeAbandoned(folder: string) {
+  for (const name of (await ifThere(readdir(folder))) ?? []) {
     const draft = join(folder, name)
     const written = await ifThere(stat(draft))
-    if (written && written.mtimeMs < Date.now() - LEFT_BEHIND_MS) await rm(draft, { force: true })
+    if (written && written.mtimeMs < Date.now() - ABANDONED_MS) await rm(draft, { force: true })
   }
 }
 

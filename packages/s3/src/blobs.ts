@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/stores'
 import { type Content, contentOf, S3Failed, type S3Location, s3Bucket } from './bucket.ts'
-import { drafts } from './drafts.ts'
+import { drafts, removeAbandoned } from './drafts.ts'
 import type { S3Settings } from './settings.ts'
 
 /** Default of `timeoutMs`, below the 20 s after which the gateway gives up a change. */
@@ -52,6 +52,7 @@ export function s3BlobStore(options: S3BlobStoreOptions): S3BlobStore {
   return {
     put: (key, bytes) => store(key, async () => contentOf(bytes)),
     draft: drafts(folder, store),
+    removeAbandoned: () => removeAbandoned(folder),
     get: (key, range) => asked(bucket.get(key, range)),
     delete: key => asked(bucket.delete(key)),
     async *keys() {

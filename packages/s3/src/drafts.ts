@@ -5,7 +5,7 @@ import { type BlobDraft, ReadModelsUnavailable } from '@gantry/stores'
 import type { Content } from './bucket.ts'
 
 /** A draft that has not changed for this long was left by a process that died, in milliseconds. */
-const LEFT_BEHIND_MS = 60 * 60 * 1000
+const ABANDONED_MS = 60 * 60 * 1000
 const FULL = new Set(['ENOSPC', 'EDQUOT'])
 /** Names of drafts begin with it. */
 const PREFIX = 'gantry-draft-'
@@ -20,17 +20,11 @@ type Store = (key: string, open: () => Promise<Content>) => Promise<void>
  * The function throws ReadModelsUnavailable when the disk is full.
  */
 export function drafts(folder: string, store: Store): () => Promise<BlobDraft> {
-  let prepared: Promise<void> | undefined
-
   return async () => {
-    prepared ??= removeLeftBehind(folder).catch(error => {
-      prepared = undefined
-      throw error
-    })
     const file = join(folder, PREFIX + randomUUID())
     const hash = createHash('md5')
     let length = 0
-    await onDisk(prepared.then(() => writeFile(file, '', { flag: 'wx', mode: 0o600 })))
+    await onDisk(writeFile(file, '', { flag: 'wx', mode: 0o600 }))
     return {
       async write(piece) {
         await onDisk(appendFile(file, piece))
@@ -51,14 +45,14 @@ export function drafts(folder: string, store: Store): () => Promise<BlobDraft> {
 }
 
 /** Deletes the drafts of this user that no process has changed for an hour. */
-async function removeLeftBehind(folder: string): Promise<void> {
+export async function removeAbandoned(folder: string): Promise<void> {
   const uid = process.getuid?.()
   for (const name of await readdir(folder)) {
     if (!name.startsWith(PREFIX)) continue
     const file = join(folder, name)
     const found = await lstat(file).catch(() => undefined)
     if (!found?.isFile() || (uid !== undefined && found.uid !== uid)) continue
-    if (found.mtimeMs < Date.now() - LEFT_BEHIND_MS) await rm(file, { force: true })
+    if (found.mtimeMs < Date.now() - ABANDONED_MS) await rm(file, { force: true })
   }
 }
 

@@ -30,7 +30,7 @@ interface StoredChunk {
  * A file that has been unfinished for this long was left by a process that died, in milliseconds. Much longer than the
  * difference between clocks.
  */
-const LEFT_BEHIND_MS = 60 * 60 * 1000
+const ABANDONED_MS = 60 * 60 * 1000
 
 /**
  * Stores blobs in GridFS, for any number of processes. A key is the unique name of a file. The file is inserted after all
@@ -50,6 +50,7 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
         if (!(await files.findOne({ filename: key }))) await gridFs.upload(key, bytes)
       }),
     draft: () => draftIn(gridFs, run),
+    removeAbandoned: () => run(() => gridFs.removeAbandoned()),
     get: (key, range) =>
       run(async () => {
         const file = await files.findOne({ filename: key })
@@ -85,7 +86,7 @@ class GridFs {
     this.#unfinished = db.collection(`${bucket}.unfinished`)
   }
 
-  /** Creates the indexes and deletes what processes that died have left, once. */
+  /** Creates the indexes, once. */
   prepare(): Promise<void> {
     this.#prepared ??= this.#prepareOnce().catch(error => {
       this.#prepared = undefined
@@ -141,7 +142,10 @@ class GridFs {
     await makeIndexes(this.#db, this.files, [{ key: { filename: 1 }, unique: true }])
     // The driver would create this index as well, but would wait for all members of a replica set.
     await makeIndexes(this.#db, this.chunks, [{ key: { files_id: 1, n: 1 }, unique: true }])
-    const before = ObjectId.createFromTime(Math.floor((Date.now() - LEFT_BEHIND_MS) / 1000))
+  }
+
+  async removeAbandoned(): Promise<void> {
+    const before = ObjectId.createFromTime(Math.floor((Date.now() - ABANDONED_MS) / 1000))
     for await (const { _id } of this.#unfinished.find({ _id: { $lt: before } }))
       await this.forgetUnlessThere(_id)
   }

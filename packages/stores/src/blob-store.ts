@@ -8,7 +8,7 @@ export interface BlobDraft {
    * Stores the blob under the key, durably. Changes nothing when the key exists. Afterwards only `discard` may be called.
    */
   commit(key: string): Promise<void>
-  /** Deletes a draft that was not committed. Drafts of processes that died are deleted after an hour. */
+  /** Deletes a draft that was not committed. */
   discard(): Promise<void>
 }
 
@@ -24,6 +24,11 @@ export interface BlobStore {
   put(key: string, bytes: Uint8Array): Promise<void>
   /** Begins a blob whose bytes are written as they arrive. */
   draft(): Promise<BlobDraft>
+  /**
+   * Deletes drafts, and blobs that were stored in part, of processes that died: those that have not changed for an hour.
+   * Processes may call it concurrently. Where drafts are files of a machine, it deletes those of this machine.
+   */
+  removeAbandoned(): Promise<void>
   /** The bytes, or those of a range, as far as the blob has them. */
   get(key: string, range?: ByteRange): Promise<Uint8Array | undefined>
   delete(key: string): Promise<void>

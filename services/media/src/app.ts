@@ -34,7 +34,7 @@ import type { ImageEvent, ImageState } from './image/image.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import type { DocumentSettings } from './settings.ts'
-import { startSweeper } from './sweeper.ts'
+import { startDraftSweeper, startSweeper } from './sweeper.ts'
 
 /** Images of APIs and documents of versions. Their bytes are in the blob store, all other data is in the log. */
 export function mediaService(
@@ -105,7 +105,7 @@ export function mediaService(
     })),
     workers: [
       () => startSweeper(bytes, { ...dependencies, retentionMs: settings.DOCUMENT_RETENTION }),
-      () => docs.checker,
+      ...docs.workers,
     ],
     responders: [
       responder(requests.react('media'), async message => {
@@ -177,6 +177,7 @@ function documentParts(
   return {
     aggregate: documentsAggregate,
     checker,
+    workers: [() => checker, () => startDraftSweeper(bytes, process)],
     contents,
     projector: ofOperations,
     periods,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { folderBlobStore, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { type EventStore, NO_STREAM } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/stores'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { storedBytes } from './bytes/bytes.ts'
-import { referencedBytes, startSweeper } from './sweeper.ts'
+import { referencedBytes, startDraftSweeper, startSweeper } from './sweeper.ts'
 import { blobsIn } from './testing/blobs.ts'
 
 const NAME = 'media.sweeper'
@@ -79,6 +79,28 @@ test('a sweeper that lost its lease between two deletions deletes nothing more',
 
 test('a sweeper that lost its lease while it sets bytes aside leaves them under both keys', async () => {
   expect(await sweeping(`put aside-${A}`).keysInTheEnd()).toEqual([A, `aside-${A}`].toSorted())
+})
+
+test('uploads that a killed process left are removed each hour, without a restart', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const drafts = join(folder, 'images', '.incomplete')
+  await mkdir(drafts, { recursive: true })
+  const leave = async (name: string) => {
+    await writeFile(join(drafts, name), 'half')
+    await utimes(join(drafts, name), new Date('2020-01-01'), new Date('2020-01-01'))
+  }
+  const removed = () => vi.waitFor(async () => expect(await readdir(drafts)).toEqual(['being written']))
+  await writeFile(join(drafts, 'being written'), 'half')
+  await leave('before the start')
+  const sweeper = startDraftSweeper(storedBytes(folderBlobStore({ path: join(folder, 'images') })), {
+    log: { info() {}, warn() {}, error() {} },
+  })
+  onTestFinished(() => sweeper.stop())
+  await removed()
+  await leave('after the start')
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  await removed()
 })
 
 const metadata = { actor: { id: null, name: 'story' }, requestId: 'story', at: '2026-11-21T10:00:00.000Z' }

@@ -76,6 +76,21 @@ export function startSweeper(
   )
 }
 
+/**
+ * Removes what uploads of processes that died have left, when it starts and each hour. Every process does so, since drafts
+ * may be files of its machine.
+ */
+export const startDraftSweeper = (
+  bytes: Pick<StoredBytes, 'removeAbandoned'>,
+  { log }: Pick<ServiceProcess, 'log'>,
+): Worker =>
+  supervise('media.drafts', log, async signal => {
+    while (!signal.aborted) {
+      await bytes.removeAbandoned()
+      await sleep(SWEEP_INTERVAL_MS, { signal })
+    }
+  })
+
 const EVENTS = { ...imageEvents, ...documentEvents }
 
 /** What the log references, by SHA-256. */

@@ -118,6 +118,7 @@ function inMemoryBlobs(): BlobStore {
   const blobs = new Map<string, Uint8Array>()
   return {
     put: async (key, bytes) => void blobs.set(key, bytes),
+    async removeAbandoned() {},
     async draft() {
       const pieces: Uint8Array[] = []
       return {

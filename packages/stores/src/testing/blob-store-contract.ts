@@ -156,6 +156,16 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
       })
     })
 
+    it('keeps drafts that are being written when it removes abandoned ones, before and after its first blob', async () => {
+      await blobs.removeAbandoned()
+      const draft = await blobs.draft()
+      await draft.write(bytesOf('written'))
+      await blobs.removeAbandoned()
+      await draft.commit(key)
+      await blobs.removeAbandoned()
+      expect(await textOf(key)).toBe('written')
+    })
+
     it('shares its blobs with another connection', async (context: TestContext) => {
       if (!opened.another) return context.skip('this store has one connection')
       const other = await opened.another()

@@ -9,6 +9,8 @@ export interface StoredBytes {
   put(sha256: string, bytes: Uint8Array): Promise<void>
   /** Opens a draft that stores bytes as they arrive. It is committed under their SHA-256. */
   draft(): Promise<BlobDraft>
+  /** Deletes what uploads of processes that died have left, as the blob store does. */
+  removeAbandoned(): Promise<void>
   /** Reads bytes, or a range of them. @throws BytesLost when they are not stored, or an error of the store */
   get(sha256: string, range?: ByteRange): Promise<Buffer>
   /** What was derived from bytes: `name` says how. */
@@ -83,6 +85,7 @@ export function storedBytes(blobs: BlobStore): StoredBytes {
   return {
     put,
     draft: () => blobs.draft(),
+    removeAbandoned: () => blobs.removeAbandoned(),
     get,
     getDerived: (name, sha256) => blobs.get(`derived-${name}-${sha256}`),
     putDerived: (name, sha256, derived) => blobs.put(`derived-${name}-${sha256}`, derived),

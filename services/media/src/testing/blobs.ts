@@ -13,6 +13,7 @@ export const blobsIn = (
     await reached(`put ${key}`)
   },
   draft: () => Promise.reject(new Error('nothing is uploaded here')),
+  async removeAbandoned() {},
   async get(key, range) {
     const content = stored.get(key)?.subarray(range?.from, range?.to)
     await reached(`get ${key}`)
