@@ -35,7 +35,7 @@ test('steps that stop all services stop the autoscaler of KEDA too, and start it
   const stopping = [...manual.matchAll(/```sh\n(.*?)```/gs)].filter(([, block]) =>
     block?.includes('scale deployment --all --replicas=0'),
   )
-  expect(stopping).toHaveLength(2)
+  expect(stopping).toHaveLength(1)
   for (const [, block] of stopping)
     expect(block).toMatch(/paused-replicas=0.*--replicas=0.*--replicas=2.*paused-replicas- /s)
 })
