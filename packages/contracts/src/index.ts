@@ -142,6 +142,19 @@ export {
 } from './operations/problems.ts'
 export { cancelRebuild, listReadModels, ReadModelState, rebuildReadModel } from './operations/read-models.ts'
 export {
+  createRuleSet,
+  DEFAULT_RULE_SET,
+  deleteRuleSet,
+  getRuleSet,
+  listRuleSets,
+  MAX_RULE_SETS,
+  RULE_SET_KINDS,
+  RuleSetInput,
+  RuleSetRecord,
+  RuleSetSnapshot,
+  updateRuleSet,
+} from './operations/rule-sets.ts'
+export {
   ADMINISTRATOR_ROLES,
   Principal,
   ROLE_SCOPES,

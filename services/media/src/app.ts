@@ -1,6 +1,7 @@
 import { MAX_DESCRIBED, requests, subjects } from '@gantry/contracts'
 import { aggregate, type Executed, type Fact, Projector, streamName } from '@gantry/event-sourcing'
 import {
+  type AddRoute,
   type Dependencies,
   type Instrumented,
   instrumented,
@@ -26,13 +27,16 @@ import { documentRoutes } from './document/document.routes.ts'
 import { type DocumentEvent, type DocumentsState, documentIn } from './document/document.ts'
 import { importResponders } from './document/imports.ts'
 import { operations, operationsProjection } from './document/operations.projection.ts'
-import { imageDecider } from './image/image.decide.ts'
+import { type ImageAggregate, imageDecider } from './image/image.decide.ts'
 import { acceptForms } from './image/image.form.ts'
 import { images, projectImage } from './image/image.projection.ts'
 import { imageRoutes } from './image/image.routes.ts'
 import type { ImageEvent, ImageState } from './image/image.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
+import { type RuleSetAggregate, ruleSetDecider } from './rules/rule-set.decide.ts'
+import { projectRuleSet, ruleSets } from './rules/rule-set.projection.ts'
+import { ruleSetRoutes } from './rules/rule-set.routes.ts'
 import type { DocumentSettings } from './settings.ts'
 import { startDraftSweeper, startSweeper } from './sweeper.ts'
 
@@ -49,14 +53,10 @@ export function mediaService(
     ...dependencies,
     ...process,
     name: 'media.projector',
-    collections: [images, documents],
+    collections: [images, documents, ruleSets],
   })
-  const image = aggregate({
-    ...dependencies,
-    category: 'image',
-    decider: imageDecider,
-    view: { projector, project: projectImage },
-  })
+  const image = imageAggregate(dependencies, projector)
+  const addRuleSets = ruleSetParts(dependencies, projector)
   const docs = documentParts(dependencies, { bytes, checker, projector })
   const react = reactionsOf({ image, documents: docs.aggregate }, dependencies)
   const announcing = announcements(dependencies, docs.projector)
@@ -67,6 +67,7 @@ export function mediaService(
     projectors: [projector, docs.projector, docs.periods.projector],
     async routes(app, admit) {
       const route = router(app, admit, dependencies, 'media')
+      addRuleSets(route)
       await app.register(async forms => {
         await acceptForms(forms)
         imageRoutes(route, router(forms, admit, dependencies, 'media'), {
@@ -144,6 +145,26 @@ function announcements({ eventStore, process }: Instrumented, ofOperations: Pick
 
 /** Maximum time that a change of a document waits for its operations, in milliseconds. */
 const PROJECTED_MS = 2_000
+
+const imageAggregate = (dependencies: Instrumented, projector: Projector): ImageAggregate =>
+  aggregate({
+    ...dependencies,
+    category: 'image',
+    decider: imageDecider,
+    view: { projector, project: projectImage },
+  })
+
+/** The rule sets. @returns what adds their routes */
+function ruleSetParts(dependencies: Instrumented, projector: Projector) {
+  const ruleSet: RuleSetAggregate = aggregate({
+    ...dependencies,
+    category: 'ruleset',
+    decider: ruleSetDecider,
+    view: { projector, project: projectRuleSet },
+  })
+  const stored = dependencies.readModels.collection(ruleSets)
+  return (route: AddRoute) => ruleSetRoutes(route, { ruleSet, documents: stored })
+}
 
 /** The documents, what they say, and their read models. */
 function documentParts(

@@ -8,6 +8,7 @@ import type {
   JobRecord,
   JobResult as JobResultRecord,
   RecoveryRecord,
+  RuleSetRecord,
   UserRecord,
   VersionRecord,
   WebhookRecord,
@@ -25,6 +26,7 @@ type Loose<T> = T extends string
 export type Api = Loose<ApiRecord>
 export type DeploymentJob = Loose<DeploymentJobRecord>
 export type Job = Loose<JobRecord>
+export type RuleSet = Loose<RuleSetRecord>
 export type JobResult = Loose<JobResultRecord>
 export type Image = Loose<ImageRecord>
 export type Version = Loose<VersionRecord>

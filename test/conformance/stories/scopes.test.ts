@@ -15,6 +15,10 @@ const OPERATIONS_OF = {
     GET /apis/{}/versions/{}/documents/{}/findings, GET /apis/{}/versions/{}/operations, GET /operations`,
   JOBS_READ: `
     GET /jobs, GET /jobs/{}, GET /jobs/{}/results`,
+  RULE_SETS_READ: `
+    GET /ruleSets, GET /ruleSets/{}`,
+  RULE_SETS_WRITE: `
+    POST /ruleSets, PUT /ruleSets/{}, DELETE /ruleSets/{}`,
   API_WRITE: `
     POST /apis, POST /apis/bulk, POST /apis/import, POST /jobs/{}/cancel, PUT /apis/{}, DELETE /apis/{}, POST /apis/{}/restore, PUT /apis/{}/image,
     DELETE /apis/{}/image, POST /apis/{}/versions, PUT /apis/{}/versions/{}, DELETE /apis/{}/versions/{},

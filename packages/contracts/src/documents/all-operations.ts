@@ -10,6 +10,7 @@ import * as imports from '../operations/imports.ts'
 import * as jobs from '../operations/jobs.ts'
 import type { Operation } from '../operations/operation.ts'
 import * as readModels from '../operations/read-models.ts'
+import * as ruleSets from '../operations/rule-sets.ts'
 import * as signingKeys from '../operations/signing-keys.ts'
 import * as system from '../operations/system.ts'
 import * as versions from '../operations/versions.ts'
@@ -21,6 +22,7 @@ export const OPERATIONS: readonly Operation[] = [
   images,
   versions,
   documents,
+  ruleSets,
   imports,
   jobs,
   identity,
@@ -45,6 +47,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Images: 'One image per API',
   Versions: 'Versions of APIs',
   Documents: 'Documents that describe versions, and the operations in them',
+  'Rule sets': 'Rules for the content of documents',
   Jobs: 'Changes of many APIs in the background, with a result for each',
   Login: 'Login with username and password',
   'Access tokens': 'Personal access tokens, for automation',

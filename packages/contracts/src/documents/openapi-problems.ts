@@ -38,6 +38,10 @@ const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
     detail: 'line 3, column 7: duplicated mapping key',
     errors: [{ line: 3, column: 7, pointer: null, message: 'duplicated mapping key' }],
   },
+  'rule-set-invalid': {
+    detail: 'line 1, column 12: extends may name only built-in sets',
+    errors: [{ line: 1, column: 12, pointer: '/extends/0', message: 'extends may name only built-in sets' }],
+  },
   'document-gone': { detail: 'the bytes were removed', sha256: 'a1'.repeat(32) },
   'position-gone': {
     detail: 'events after this position have been removed because of their age: read after=oldestPosition',

@@ -4,6 +4,7 @@ import { AccessTokenRecord } from '../operations/identity.ts'
 import { BulkChange, JobRecord } from '../operations/jobs.ts'
 import { Timestamp } from '../operations/primitives.ts'
 import { ReadModelSnapshot } from '../operations/read-models.ts'
+import { RuleSetSnapshot } from '../operations/rule-sets.ts'
 import { VersionRecord } from '../operations/versions.ts'
 import {
   ApiImage,
@@ -56,6 +57,10 @@ export const CHANGES = {
   API_VERSION_DOCUMENT: {
     snapshot: DocumentSnapshot,
     actions: ['API_VERSION_DOCUMENT_UPDATED', 'API_VERSION_DOCUMENT_DELETED'],
+  },
+  RULE_SET: {
+    snapshot: RuleSetSnapshot,
+    actions: ['RULE_SET_CREATED', 'RULE_SET_UPDATED', 'RULE_SET_DELETED'],
   },
   JOB: {
     snapshot: JobRecord.pick({ type: true, status: true, total: true, done: true, failed: true }).extend({

@@ -58,6 +58,7 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'reactor',
   'readmodel',
   'recovery',
+  'ruleset',
   'signingkey',
   'token',
   'user',

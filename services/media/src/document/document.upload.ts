@@ -80,11 +80,15 @@ const inOwnMemory = (bytes: Buffer): Uint8Array =>
 const charsetOf = ({ headers }: FastifyRequest) =>
   /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1]
 
-export function refused(given: readonly DocumentError[]): Refusal {
+/** The refusal of a document, or of another text, with the places of its faults. */
+export function refused(
+  given: readonly DocumentError[],
+  code: 'document-invalid' | 'rule-set-invalid' = 'document-invalid',
+): Refusal {
   const errors = given.map(({ line, column, pointer, message }) => ({ line, column, pointer, message }))
   const [first] = errors
   const place = first?.line ? `line ${first.line}${first.column ? `, column ${first.column}` : ''}: ` : ''
-  return new Refusal('document-invalid', { detail: place + (first?.message ?? ''), errors })
+  return new Refusal(code, { detail: place + (first?.message ?? ''), errors })
 }
 
 const tooLarge = () =>

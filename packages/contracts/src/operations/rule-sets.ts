@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { label, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
+
+/** Id of the rule set that always exists. */
+export const DEFAULT_RULE_SET = '00000000-0000-4000-8000-000000000001'
+/** Maximum rule sets beside the built-in one. */
+export const MAX_RULE_SETS = 50
+/** Kinds of documents that rules exist for. */
+const RuleSetKind = z.enum(['openapi', 'asyncapi'])
+export const RULE_SET_KINDS = RuleSetKind.options
+
+const fields = {
+  name: label(100),
+  kinds: z
+    .array(RuleSetKind)
+    .min(1)
+    .default([...RULE_SET_KINDS])
+    .transform(kinds => [...new Set(kinds)])
+    .meta({ description: 'Kinds of the documents that it applies to' }),
+  content: text(32_768, 1).meta({
+    description:
+      'YAML or JSON in the format of the rules in redocly.yaml: `extends` with names of built-in sets, `rules`, and `oas2Rules`, `oas3_0Rules`, `oas3_1Rules`, `oas3_2Rules`, `async2Rules`, `async3Rules`. References to files and URLs, and plugins are refused',
+  }),
+}
+
+export const RuleSetInput = z
+  .object({
+    ...fields,
+    description: optional(text(1000)),
+    enabled: z.boolean().default(true).meta({ description: 'Whether it applies to documents' }),
+  })
+  .meta({ id: 'RuleSetInput' })
+export type RuleSetInput = z.infer<typeof RuleSetInput>
+
+export const RuleSetSnapshot = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string().nullable(),
+  enabled: z.boolean(),
+  kinds: z.array(RuleSetKind),
+  content: z.string(),
+  builtIn: z.boolean().meta({ description: 'Whether its kinds and content cannot be changed' }),
+  createdAt: Timestamp.nullable().meta({ description: 'Null for the built-in set until it is changed' }),
+  updatedAt: Timestamp.nullable(),
+  updatedBy: z.string().nullable().meta({ description: 'Id of the user' }),
+})
+export type RuleSetSnapshot = z.infer<typeof RuleSetSnapshot>
+
+export const RuleSetRecord = RuleSetSnapshot.meta({ id: 'RuleSet' })
+export type RuleSetRecord = z.infer<typeof RuleSetRecord>
+
+const RuleSetPath = z.object({ rule_set_id: Uuid })
+
+const bodyExample = {
+  name: 'House rules',
+  content: 'extends: [recommended]\nrules:\n  operation-description: warn\n',
+}
+const example: RuleSetRecord = {
+  ...bodyExample,
+  id: '3f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b07',
+  description: null,
+  enabled: true,
+  kinds: ['openapi', 'asyncapi'],
+  builtIn: false,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  updatedAt: '2026-11-21T09:30:00.000Z',
+  updatedBy: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+}
+
+const part = { service: 'media', tag: 'Rule sets' } as const
+
+export const listRuleSets = operation({
+  ...part,
+  id: 'listRuleSets',
+  method: 'GET',
+  path: '/ruleSets',
+  summary: 'List rule sets',
+  description: `The built-in one, and at most ${MAX_RULE_SETS} others. Each enabled rule set applies to all documents of its kinds.`,
+  scope: 'RULE_SETS_READ',
+  query: z.object(paging(['name', 'createdAt', 'updatedAt'], 'name,asc')),
+  responses: { 200: { description: 'A page of rule sets', schema: pageOf(RuleSetRecord, 'RuleSetPage') } },
+})
+
+export const createRuleSet = operation({
+  ...part,
+  id: 'createRuleSet',
+  method: 'POST',
+  path: '/ruleSets',
+  summary: 'Create a rule set',
+  scope: 'RULE_SETS_WRITE',
+  body: RuleSetInput,
+  bodyExample,
+  responses: {
+    201: {
+      description: 'The new rule set',
+      schema: RuleSetRecord,
+      headers: { Location: 'Its path' },
+      example,
+    },
+  },
+  problems: ['rule-set-invalid', 'too-many-rule-sets'],
+  idempotent: true,
+  conditional: true,
+})
+
+export const getRuleSet = operation({
+  ...part,
+  id: 'getRuleSet',
+  method: 'GET',
+  path: '/ruleSets/{rule_set_id}',
+  summary: 'Get a rule set',
+  scope: 'RULE_SETS_READ',
+  params: RuleSetPath,
+  responses: { 200: { description: 'The rule set', schema: RuleSetRecord, example } },
+  problems: ['rule-set-not-found'],
+  conditional: true,
+})
+
+export const updateRuleSet = operation({
+  ...part,
+  id: 'updateRuleSet',
+  method: 'PUT',
+  path: '/ruleSets/{rule_set_id}',
+  summary: 'Replace a rule set',
+  description: 'Of the built-in one, the name, the description and `enabled` can change.',
+  scope: 'RULE_SETS_WRITE',
+  params: RuleSetPath,
+  body: RuleSetInput,
+  bodyExample,
+  responses: { 200: { description: 'The rule set', schema: RuleSetRecord, example } },
+  problems: ['rule-set-not-found', 'rule-set-invalid', 'rule-set-built-in', 'precondition-failed'],
+  conditional: true,
+})
+
+export const deleteRuleSet = operation({
+  ...part,
+  id: 'deleteRuleSet',
+  method: 'DELETE',
+  path: '/ruleSets/{rule_set_id}',
+  summary: 'Delete a rule set',
+  scope: 'RULE_SETS_WRITE',
+  params: RuleSetPath,
+  responses: { 204: { description: 'Deleted' } },
+  problems: ['rule-set-not-found', 'rule-set-built-in', 'precondition-failed'],
+  conditional: true,
+})

@@ -1,0 +1,57 @@
+import { DEFAULT_RULE_SET, ROLE_SCOPES } from '@gantry/contracts'
+import { describe, expect, test } from 'vitest'
+import { admin, cleanUp, unique } from '../src/gantry.ts'
+import type { Page, RuleSet } from '../src/records.ts'
+import { userWithRole } from '../src/users.ts'
+
+const ruleSet = (content: string, more: object = {}) => ({ name: unique('rules'), content, ...more })
+const created = async (input: object) => {
+  const answer = await admin.post('/ruleSets', input)
+  const made = answer.as<RuleSet>(201)
+  cleanUp(`/ruleSets/${made.id}`)
+  return made
+}
+
+describe.concurrent('rule sets', () => {
+  test('are created, listed, replaced and deleted', async () => {
+    const input = ruleSet('rules:\n  info-contact: warn\n', { enabled: false, kinds: ['asyncapi'] })
+    const { id, ...rest } = await created(input)
+    expect(rest).toMatchObject({ ...input, description: null, builtIn: false })
+    const { content } = (await admin.get('/ruleSets', { size: 100 })).as<Page<RuleSet>>(200)
+    expect(content.map(one => one.id)).toEqual(expect.arrayContaining([id, DEFAULT_RULE_SET]))
+    const path = `/ruleSets/${id}`
+    const read = await admin.get(path)
+    const replaced = { ...read.as<RuleSet>(200), description: 'Ours' }
+    const put = await admin.put(path, replaced, { headers: { 'if-match': read.headers.get('etag') ?? '' } })
+    expect(put.as<RuleSet>(200)).toMatchObject({ description: 'Ours', enabled: false })
+    ;(await admin.delete(path)).is(204)
+    ;(await admin.get(path)).refused(404, 'rule-set-not-found')
+  })
+
+  test('are changed by administrators alone', async () => {
+    const { client } = userWithRole('USER')
+    ;(await client.get('/ruleSets')).is(200)
+    ;(await client.post('/ruleSets', ruleSet('rules: {}'))).refused(403, 'scope-missing')
+    expect(ROLE_SCOPES.ADMIN).toContain('RULE_SETS_WRITE')
+  })
+
+  test('have one that is built in, with recommended rules', async () => {
+    const path = `/ruleSets/${DEFAULT_RULE_SET}`
+    const record = (await admin.get(path)).as<RuleSet>(200)
+    expect(record).toMatchObject({ builtIn: true, enabled: true })
+    expect((await admin.put(path, record)).as<RuleSet>(200)).toEqual(record)
+    ;(await admin.put(path, { ...record, content: 'rules: {}' })).refused(409, 'rule-set-built-in')
+    ;(await admin.delete(path)).refused(409, 'rule-set-built-in')
+  })
+
+  test.for([
+    ['extends: [https://example.com/rules.yaml]', 1, 11],
+    ['rules: {}\nextends:\n  - ../rules.yaml', 3, 5],
+    ['plugins: [./rules.js]\nrules: {}', 1, 1],
+    ['rules:\n  rule/a: {subject: {type: Info}, assertions: {mine/check: true}}', 2, 48],
+    ['rules:\n  info-contact: [', 2, 18],
+  ] as const)('with the content %j are refused', async ([content, line, column]) => {
+    const { errors } = (await admin.post('/ruleSets', ruleSet(content))).refused(400, 'rule-set-invalid')
+    expect(errors?.[0]).toMatchObject({ line, column })
+  })
+})
