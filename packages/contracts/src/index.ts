@@ -35,6 +35,7 @@ export {
   readScopesOf,
 } from './events/public-events.ts'
 export { DeploymentReport, EVENT_SERVICES, STREAM_CATEGORIES, subjects } from './events/subjects.ts'
+export { getApiCatalog, LINKSET_MEDIA_TYPE, type Linkset, relationOf } from './operations/api-catalog.ts'
 export {
   type ApiFacets,
   ApiInput,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DocumentKind } from './operations/document-kinds.ts'
 import { DocumentRecord } from './operations/documents.ts'
 import { UserStatus } from './operations/identity.ts'
 import { Timestamp } from './operations/primitives.ts'
@@ -188,9 +189,29 @@ export const requests = {
   }),
   /** The version of an API that an id or a name means, now or at a time. Refused if there is none. */
   findVersion: to('catalog', 'find-version', {
-    asked: z.object({ api: z.string(), version: z.string(), at: z.string().optional() }),
+    asked: z.object({
+      api: z.string(),
+      version: z.string(),
+      at: z.string().optional(),
+      /** Whether an API that is not ACTIVE counts as missing. */
+      active: z.boolean().optional(),
+    }),
     answer: z.object({ id: z.string() }),
     timeoutMs: 4_000,
+  }),
+  /** Lists APIs in the order of their names, with their documents. */
+  documentedApis: to('catalog', 'documented-apis', {
+    asked: z.object({ page: z.int(), size: z.int(), active: z.boolean() }),
+    answer: z.object({
+      total: z.int(),
+      apis: z.array(
+        z.object({
+          id: z.string(),
+          documents: z.array(z.object({ version: z.string(), name: z.string(), kind: DocumentKind })),
+        }),
+      ),
+    }),
+    timeoutMs: 10_000,
   }),
   /** Fetches a document from a URL, of the addresses that webhooks may reach. */
   fetchDocument: to('notifier', 'fetch-document', {

@@ -26,7 +26,15 @@ export {
   passedPrincipals,
 } from './http/passed-principal.ts'
 export { answerProblem, refusalOf } from './http/problem.ts'
-export { ANONYMOUS, callerOf, contextOfRequest, loggedPath, noteCaller } from './http/request-context.ts'
+export {
+  ANONYMOUS,
+  CRAWLER,
+  callerOf,
+  contextOfRequest,
+  isAnonymous,
+  loggedPath,
+  noteCaller,
+} from './http/request-context.ts'
 export { countResponse, ResponseMemory } from './http/response-memory.ts'
 export {
   type AddRoute,

@@ -35,9 +35,10 @@ import { apiSnapshots } from './api/api.snapshots.ts'
 import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { deploymentRoutes } from './api/deployment.routes.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
+import { documentedApis } from './api/described.ts'
 import { facetRoutes } from './api/facets.routes.ts'
 import { historyRoutes } from './api/history.routes.ts'
-import { findVersion, versionRoutes } from './api/version.routes.ts'
+import { versionFor, versionRoutes } from './api/version.routes.ts'
 import { jobsOf } from './background.ts'
 import { jobResults, jobs } from './job/job.projection.ts'
 import { publicEvents } from './public-events.ts'
@@ -121,7 +122,8 @@ export function catalogService(
     ],
     responders: [
       responder(requests.react('catalog'), reactingAtOnce(react, describing)),
-      responder(requests.findVersion, ({ api: id, version, at }) => findVersion(views(), id, version, at)),
+      responder(requests.findVersion, asked => versionFor(views(), asked)),
+      responder(requests.documentedApis, asked => documentedApis(views(), asked)),
       responder(requests.apiExists, async ({ api: id }) => ({
         exists: (await api.load(id)).state.status === 'Live',
       })),

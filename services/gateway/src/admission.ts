@@ -11,7 +11,7 @@ import {
   subjects,
 } from '@gantry/contracts'
 import type { Bus, Json } from '@gantry/messaging'
-import { type Admit, ANONYMOUS, noteCaller, type Peers, requireScope } from '@gantry/service-runtime'
+import { type Admit, ANONYMOUS, CRAWLER, noteCaller, type Peers, requireScope } from '@gantry/service-runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -184,12 +184,14 @@ async function principalOf(peers: Pick<Peers, 'ask'>, { token, address }: Creden
  * Admits requests: authenticates the caller, counts the request, then checks the scope. Requests of authenticated callers
  * count by user; anonymous requests and failed authentications count by address. Breaks the connection of an export of the
  * audit log once its caller is refused.
+ * @param publicCatalog whether operations that are `crawled` need no credentials
  * @param starting what the start of the process waits for; until the start has ended, no request is admitted
  */
 export function admission(
   principals: Principals,
   limits: () => RateLimits,
   starting: () => string | undefined = () => undefined,
+  publicCatalog = false,
 ): Admit {
   const recheck = recheckOf(principals)
   /** The cached principal of a credential that was verified within the last seconds: the path of nearly every request. */
@@ -221,6 +223,10 @@ export function admission(
       const limit = operation.id === login.id ? limits().login : limits().address
       if (limit) await limit(request, reply)
       return ANONYMOUS
+    }
+    if (publicCatalog && operation.crawled && request.headers.authorization === undefined) {
+      await limits().address?.(request, reply)
+      return CRAWLER
     }
     const principal = cached(request) ?? (await authenticate(request, reply))
     noteCaller(request, principal)

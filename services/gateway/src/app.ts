@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { admission, principals, recheckOf } from './admission.ts'
 import { webConsole } from './console.ts'
+import { apiCatalogRoute } from './documentation/api-catalog.ts'
 import { documentation } from './documentation/documentation.ts'
 import { eventSchemaRoutes } from './documentation/event-schemas.ts'
 import { eventStream } from './feed/event-stream.ts'
@@ -60,7 +61,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
   const { bus, peers, now, metrics, counts, starting } = dependencies
   const known = principals({ bus, peers, now })
   let limits: RateLimits = {}
-  const admit = admission(known, () => limits, starting)
+  const admit = admission(known, () => limits, starting, settings.PUBLIC_CATALOG)
   let unlisten: (() => void)[] = []
   let endStreams = () => {}
 
@@ -88,6 +89,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       })
       await documentation(app, settings.PUBLIC_URL)
       await webConsole(app)
+      apiCatalogRoute(app, { admit, peers, publicUrl: settings.PUBLIC_URL })
       eventSchemaRoutes(app, { admit, root: settings.PUBLIC_URL ?? app.prefix })
       endStreams = eventStream(app, {
         publicUrl: settings.PUBLIC_URL,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ROLE_SCOPES, requests } from '@gantry/contracts'
-import { ANONYMOUS, callerOf, loggedPath, type Peers } from '@gantry/service-runtime'
+import { callerOf, isAnonymous, loggedPath, type Peers } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Maximum number of characters of a path in the audit log. */
@@ -27,7 +27,7 @@ export function recordRefusals(
 function refusedIn(request: FastifyRequest) {
   const { operation } = request.routeOptions.config
   const caller = callerOf(request)
-  if (!operation || !caller || caller === ANONYMOUS) return undefined
+  if (!operation || !caller || isAnonymous(caller)) return undefined
   const { id, scope } = operation
   const isMissing = scope !== 'public' && scope !== 'authenticated' && !caller.scopes.includes(scope)
   if (isMissing && ROLE_SCOPES.USER.includes(scope)) return undefined

@@ -62,6 +62,13 @@ export const gatewaySettings = z.object({
     .describe(
       'Maximum open connections, half of them for one address that is not in `TRUST_PROXY`; 0 for no limit.',
     ),
+  PUBLIC_CATALOG: z
+    .enum(['true', 'false'])
+    .transform(value => value === 'true')
+    .prefault('false')
+    .describe(
+      'Whether `/.well-known/api-catalog` and the documents of ACTIVE APIs can be read without credentials.',
+    ),
   PUBLIC_URL: publicUrl
     .optional()
     .describe(

@@ -87,8 +87,8 @@ export function mediaService(
           ...uploads,
           documents: docs.periods.moments(readModels.collection(documents), documentPeriods),
           operations: readModels.collection(operations),
-          findVersion: async (api, version, at) =>
-            (await process.peers.ask(requests.findVersion, { api, version, at })).id,
+          findVersion: async (api, version, at, active) =>
+            (await process.peers.ask(requests.findVersion, { api, version, at, active })).id,
           announce: announcing.document,
           keptSince: () => new Date(given.now().getTime() - settings.DOCUMENT_RETENTION).toISOString(),
         })

@@ -1,3 +1,4 @@
+import type { Linkset } from '@gantry/contracts'
 import { expect, inject, test } from 'vitest'
 import { clientOf } from '../src/client.ts'
 import { contractOf } from '../src/contract.ts'
@@ -48,4 +49,39 @@ test('under another base path every operation is there, and nothing is outside',
   const contract = contractOf({ ...inject('document'), paths: {} })
   const outside = clientOf({ ...service, contract, baseUrl: service.baseUrl.replace(/\/management$/, '') })
   ;(await outside.get('/apis', {}, { undocumented: true })).refused(404)
+})
+
+test('with PUBLIC_CATALOG a crawler finds and reads the documents of active APIs, and nothing else', async () => {
+  const { service, logIn } = await start(await dataFolder(), { PUBLIC_CATALOG: 'true' })
+  const [admin, crawler] = [await logIn(), clientOf(service)]
+  const documented = async (name: string, status: string) => {
+    const { id } = (await admin.post('/apis', { ...apiFields(name), status })).as<Api>(201)
+    const version = (await admin.post(`/apis/${id}/versions`, { name: '1.0' })).as<{ id: string }>(201)
+    const path = `/apis/${id}/versions/${version.id}/documents/read.md`
+    const headers = { 'content-type': 'text/markdown' }
+    ;(await admin.put(path, undefined, { body: `# ${name}`, headers })).is(201)
+    return { id, path }
+  }
+  const active = await documented('open', 'ACTIVE')
+  const inactive = await documented('closed', 'INACTIVE')
+
+  const catalog = await crawler.get('/.well-known/api-catalog')
+  const root = service.baseUrl.replace('127.0.0.1', 'localhost')
+  expect(catalog.as(200)).toEqual({
+    linkset: [
+      {
+        anchor: `${root}/apis/${active.id}`,
+        'service-doc': [{ href: `${root}${active.path}`, title: 'read.md' }],
+      },
+    ],
+  })
+  expect((await admin.get('/.well-known/api-catalog')).as<Linkset>(200).linkset).toHaveLength(2)
+  expect((await crawler.get(active.path)).is(200).bytes.toString()).toBe('# open')
+  ;(await crawler.get(active.path, { at: new Date().toISOString() })).refused(401)
+  ;(await crawler.get(inactive.path)).refused(404, 'api-not-found')
+  ;(await crawler.get(`/apis/${active.id}`)).refused(401)
+  ;(await crawler.delete(active.path)).refused(401)
+  ;(await crawler.get('/.well-known/api-catalog', {}, { headers: { authorization: 'Bearer x' } })).refused(
+    401,
+  )
 })

@@ -1,7 +1,7 @@
-import type { DescribedOperation, DocumentRecord, Finding } from '@gantry/contracts'
+import type { DescribedOperation, DocumentRecord, Finding, Linkset } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { createApi, createVersion, listApis, readApi } from '../src/apis.ts'
-import { admin, unique } from '../src/gantry.ts'
+import { admin, anonymous, service, unique } from '../src/gantry.ts'
 import type { Api, Page } from '../src/records.ts'
 
 const OPENAPI = `openapi: 3.1.0
@@ -89,4 +89,30 @@ test('what is invalid is refused with the place of the fault, and nothing is sto
   ;(await put('a.txt', 'text', '?kind=graphql')).refused(400, 'document-invalid')
   ;(await put('.a', 'text')).refused(404)
   expect((await admin.get(path)).as<Page<DocumentRecord>>(200).content).toEqual([])
+})
+
+test('a crawler with credentials follows links from the catalogue and from a version to the documents', async () => {
+  const { api, version, path, put } = await documented()
+  ;(await put('guide.md', '# Pets')).is(201)
+  ;(await put('pets.yaml', OPENAPI, '?primary=true')).is(201)
+  const root = service.baseUrl.replace('127.0.0.1', 'localhost')
+  const of = `${root}/apis/${api.id}`
+  const found = async () => {
+    for (let page = 1; ; page += 1) {
+      const answer = await admin.get('/.well-known/api-catalog', { page, size: 1_000 })
+      const entry = answer.as<Linkset>(200).linkset.find(({ anchor }) => anchor === of)
+      if (entry || !answer.headers.get('link')?.includes('rel="next"')) return entry
+    }
+  }
+  expect(await found()).toEqual({
+    anchor: of,
+    'service-desc': [{ href: `${root}${path}/pets.yaml`, title: 'pets.yaml' }],
+    'service-doc': [{ href: `${root}${path}/guide.md`, title: 'guide.md' }],
+  })
+  const { headers } = (await admin.get(`/apis/${api.id}/versions/1.0`)).is(200)
+  expect(headers.get('link')).toBe(
+    `<${version.id}/documents/pets.yaml>; rel="service-desc", <${version.id}/documents/guide.md>; rel="service-doc"`,
+  )
+  ;(await anonymous.get('/.well-known/api-catalog')).refused(401)
+  ;(await anonymous.get(`${path}/guide.md`)).refused(401)
 })

@@ -1,5 +1,6 @@
 import * as eventSchemas from '../events/event-schemas.ts'
 import * as events from '../events/events.ts'
+import * as apiCatalog from '../operations/api-catalog.ts'
 import * as apis from '../operations/apis.ts'
 import * as audit from '../operations/audit.ts'
 import * as documents from '../operations/documents.ts'
@@ -23,6 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   versions,
   documents,
   ruleSets,
+  apiCatalog,
   imports,
   jobs,
   identity,

@@ -118,7 +118,7 @@ function described(operation: Operation): ZodOpenApiOperationObject {
     description: [operation.description, repeatsSecrets(operation), needs(scope)]
       .filter(Boolean)
       .join('\n\n'),
-    security: scope === 'public' ? [] : [{ bearer: scope === 'authenticated' ? [] : [scope] }],
+    security: securityOf(operation),
     'x-required-scope': scope,
     requestParams: {
       ...(operation.params && { path: operation.params }),
@@ -128,6 +128,12 @@ function described(operation: Operation): ZodOpenApiOperationObject {
     ...(operation.body && { requestBody: requestBodyOf(operation) }),
     responses: { ...successResponsesOf(operation), ...problemResponsesOf(operation) },
   }
+}
+
+/** An empty requirement stands for callers without credentials, which only `PUBLIC_CATALOG` allows. */
+function securityOf({ scope, crawled }: Operation): ZodOpenApiOperationObject['security'] {
+  if (scope === 'public') return []
+  return [{ bearer: scope === 'authenticated' ? [] : [scope] }, ...(crawled ? [{}] : [])]
 }
 
 function needs(scope: Operation['scope']): string {

@@ -294,7 +294,16 @@ export const getApi = operation({
   scope: 'API_READ',
   params: ApiPath,
   query: z.object({ at: pastTime, ...include }),
-  responses: { 200: { description: 'The API', schema: ApiRecord, example: record } },
+  responses: {
+    200: {
+      description: 'The API',
+      schema: ApiRecord,
+      headers: {
+        Link: 'With `includeDocuments`: `service-desc` and `service-doc`, the documents (RFC 8631)',
+      },
+      example: record,
+    },
+  },
   problems: ['api-not-found'],
   conditional: true,
 })

@@ -160,8 +160,9 @@ export const downloadDocument = operation({
   path,
   summary: 'Download a document',
   description:
-    'The bytes as they were sent. A `Range` of bytes is answered with 206. With `at` the bytes of that time, which are kept for `DOCUMENT_RETENTION` after they were replaced.',
+    'The bytes as they were sent. A `Range` of bytes is answered with 206. With `at` the bytes of that time, which are kept for `DOCUMENT_RETENTION` after they were replaced. With `PUBLIC_CATALOG` the present documents of ACTIVE APIs need no credentials.',
   scope: 'API_READ',
+  crawled: true,
   params: DocumentPath,
   query: z.object({ at: pastTime }),
   responses: {

@@ -46,6 +46,8 @@ export interface Operation<
   description?: string
   /** The scope that the caller needs; `authenticated` for any authenticated caller; `public` for everyone. */
   scope: Scope | 'authenticated' | 'public'
+  /** Whether callers without credentials may use it if PUBLIC_CATALOG is set. They see ACTIVE APIs only. */
+  crawled?: boolean
   params?: Params
   query?: Query
   body?: Body

@@ -95,7 +95,14 @@ export const getVersion = operation({
   scope: 'API_READ',
   params: VersionPath,
   query: z.object({ at: pastTime }),
-  responses: { 200: { description: 'The version', schema: VersionRecord, example: record } },
+  responses: {
+    200: {
+      description: 'The version',
+      schema: VersionRecord,
+      headers: { Link: '`service-desc` and `service-doc`: its documents (RFC 8631)' },
+      example: record,
+    },
+  },
   problems: ['api-not-found', 'version-not-found'],
   conditional: true,
 })

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { networkOf } from './client-network.ts'
-import { ANONYMOUS, callerOf } from './request-context.ts'
+import { callerOf, isAnonymous } from './request-context.ts'
 
 /** Share of the limit that one caller may have, so that a single caller cannot block the others. */
 const SHARE = 1 / 4
@@ -54,7 +54,7 @@ export class Accounts {
 /** The user of a request, whatever their credential; undefined for anonymous callers. */
 export function userOf(request: FastifyRequest): string | undefined {
   const caller = callerOf(request)
-  return caller && caller !== ANONYMOUS ? caller.userId : undefined
+  return caller && !isAnonymous(caller) ? caller.userId : undefined
 }
 
 /** The account that a request counts for: the user; for anonymous callers the network. */

@@ -118,7 +118,6 @@ export async function passedPrincipals(
     admit(request, _reply, operation) {
       const claims = shown(request)
       if (!claims || !isFor(claims, operation)) throw notVouched()
-      // Routes recognize anonymous callers by this object.
       if (operation.scope === 'public') return ANONYMOUS
       noteCaller(request, claims.principal)
       requireScope(claims.principal, operation)

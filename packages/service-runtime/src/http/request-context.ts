@@ -29,6 +29,12 @@ export const ANONYMOUS: Principal = {
   expiresAt: 0,
 }
 
+/** The principal of a caller without credentials of an operation that is `crawled`. */
+export const CRAWLER: Principal = { ...ANONYMOUS, scopes: ['API_READ'] }
+
+/** Whether a caller has no credentials. A principal that the gateway passed on is a copy of ANONYMOUS or CRAWLER. */
+export const isAnonymous = ({ userId }: Principal): boolean => userId === ANONYMOUS.userId
+
 /** Property of a request with its caller. A weak map would cost more in garbage collection than the whole request. */
 const CALLER = Symbol('caller')
 type Called = FastifyRequest & { [CALLER]: Principal | null }

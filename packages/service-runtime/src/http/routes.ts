@@ -16,7 +16,14 @@ import type { Instrumented } from '../service/append-watch.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from '../service/idempotency.ts'
 import type { Admit } from '../service/service.ts'
 import { retainBody } from './body-memory.ts'
-import { ANONYMOUS, callerOf, contextOfRequest, inContextOfRequest, noteCaller } from './request-context.ts'
+import {
+  ANONYMOUS,
+  callerOf,
+  contextOfRequest,
+  inContextOfRequest,
+  isAnonymous,
+  noteCaller,
+} from './request-context.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -101,7 +108,7 @@ interface Call<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
-  /** The caller; `ANONYMOUS` for a public operation. */
+  /** The caller; `ANONYMOUS` for a public operation, `CRAWLER` without credentials for a crawled one. */
   principal: Principal
   /** Metadata of the command of this request. */
   metadata: CommandMetadata
@@ -376,7 +383,7 @@ function metadataOf(
     commandId,
     now: now.toISOString(),
     actor: {
-      ...(principal === ANONYMOUS
+      ...(isAnonymous(principal)
         ? { id: null, name: principal.username }
         : { id: principal.userId, name: principal.userId }),
       ...(principal.tokenId && { tokenId: principal.tokenId }),

@@ -25,6 +25,7 @@ import { highlightsIn, type Term, termsOf } from '@gantry/stores'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf, type VersionDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
+import { documentsOf, linksTo } from './described.ts'
 import { conditionsOf, requireOneSearch, type SearchFor } from './facets.routes.ts'
 
 export interface ApiRoutes {
@@ -38,9 +39,6 @@ export interface ApiRoutes {
 }
 
 const BY_NAME: SortBy[] = [{ field: 'name', direction: 'asc' }]
-
-/** Versions that are read together. */
-const MANY = 1_000
 
 interface Included {
   at?: string | undefined
@@ -65,7 +63,7 @@ export function apiRoutes(
     const terms = search && termsOf(search.q)
     const names = await displayNames(items.map(({ doc }) => doc.owner))
     const ids = items.map(({ doc }) => doc.id)
-    const documents = await documentsOf(versions, ids, query)
+    const documents = query.includeDocuments ? await documentsOf(versions, ids, query.at) : undefined
     const content = items.map(({ doc }) => ({
       ...record(doc, names.get(doc.owner ?? ''), query),
       ...(documents && { documents: documents.get(doc.id) ?? [] }),
@@ -116,17 +114,23 @@ export function apiRoutes(
     if (!stored) throw new Refusal('api-not-found')
     const { doc } = stored
     const ownerDisplayName = (await displayNames([doc.owner])).get(doc.owner ?? '')
-    const documents = (await documentsOf(versions, [id], included))?.get(id)
+    const found = included.includeDocuments ? await documentsOf(versions, [id], included.at) : undefined
+    const documents = found && (found.get(id) ?? [])
     return {
       body: {
         ...record(doc, ownerDisplayName, included),
-        ...(included.includeDocuments && { documents: documents ?? [] }),
+        ...(documents && { documents }),
       },
+      headers: linksTo(included.at ? [] : documents, document => pathOf(id, document)),
       revision: doc.recordRevision,
-      variant: documents ? `${ownerDisplayName} ${JSON.stringify(documents)}` : ownerDisplayName,
+      variant: documents?.length ? `${ownerDisplayName} ${JSON.stringify(documents)}` : ownerDisplayName,
     }
   }
 }
+
+/** The path of a document from the record of its API. */
+const pathOf = (id: string, { version, name }: { version: string; name: string }) =>
+  `${id}/versions/${version}/documents/${name}`
 
 /** The fields of an earlier record that a request could set today. @throws Refusal not-restorable */
 function restorable(record: ApiSnapshot): ApiFields {
@@ -159,30 +163,3 @@ function highlightsOf(doc: ApiDocument, ownerDisplayName: string | undefined, te
 
 const prefixed = (prefix: string, texts: readonly string[]) =>
   Object.fromEntries(texts.map((text, number) => [`${prefix}${number}`, text]))
-
-/** The documents of all versions, by API. */
-async function documentsOf(
-  versions: Moments<VersionDocument>,
-  ids: string[],
-  { at, includeDocuments }: Included,
-) {
-  if (!includeDocuments) return undefined
-  const moment = await versions.at(at, ids.length === 1 ? ids[0] : undefined)
-  const where = { api: { in: ids }, documented: true }
-  const found = new Map<string, NonNullable<ApiRecord['documents']>>()
-  for (let skip = 0, more = ids.length > 0; more; skip += MANY) {
-    const listed = await moment.list({
-      where,
-      sort: [{ field: 'name', direction: 'asc' }],
-      skip,
-      limit: MANY,
-    })
-    for (const { doc } of listed)
-      found.set(doc.api, [
-        ...(found.get(doc.api) ?? []),
-        ...doc.documents.map(document => ({ version: doc.id, ...document })),
-      ])
-    more = listed.length === MANY
-  }
-  return found
-}

@@ -4,14 +4,17 @@ import {
   getVersion,
   listVersions,
   Refusal,
+  type requests,
   updateVersion,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import { type AddRoute, listing, type Moment, type Moments, page } from '@gantry/service-runtime'
 import type { Stored } from '@gantry/stores'
+import type { z } from 'zod'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, type VersionDocument, versionRecordOf } from './api.projection.ts'
 import type { ApiEvent, ApiState } from './api.ts'
+import { linksTo } from './described.ts'
 
 /** APIs and versions, now and at earlier times. */
 interface Views {
@@ -39,7 +42,12 @@ export function versionRoutes(
   })
 
   route(getVersion, async ({ params, query: { at } }) => {
-    return { status: 200, ...current(await findVersion(views, params.api_id, params.version_id, at)) }
+    const doc = await findVersion(views, params.api_id, params.version_id, at)
+    const headers = linksTo(
+      at === undefined ? doc.documents : [],
+      ({ name }) => `${doc.id}/documents/${name}`,
+    )
+    return { status: 200, ...current(doc), headers }
   })
 
   route(createVersion, async ({ params, body, metadata, newId }) => {
@@ -90,8 +98,20 @@ async function momentOf(
   return moment
 }
 
+/** Answers the request for a version. @throws Refusal api-not-found, version-not-found */
+export async function versionFor(
+  views: Views,
+  { api: id, version, at, active }: z.infer<typeof requests.findVersion.asked>,
+): Promise<VersionDocument> {
+  const found = await findVersion(views, id, version, at)
+  if (!active) return found
+  const api = await (await views.apis.at(undefined, id)).get(id)
+  if (api?.doc.status !== 'ACTIVE') throw new Refusal('api-not-found')
+  return found
+}
+
 /** The version of an API that an id or a name means. @throws Refusal api-not-found, version-not-found */
-export async function findVersion(
+async function findVersion(
   views: Views,
   apiId: string,
   idOrName: string,

@@ -12,7 +12,15 @@ import {
   Refusal,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import { type AddRoute, listing, type Moments, matchesNone, page, retainBody } from '@gantry/service-runtime'
+import {
+  type AddRoute,
+  isAnonymous,
+  listing,
+  type Moments,
+  matchesNone,
+  page,
+  retainBody,
+} from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
 import { type DocumentsAggregate, type Precondition, requirePlace } from './document.decide.ts'
@@ -31,8 +39,12 @@ export interface DocumentRoutes extends DocumentUploads {
   aggregate: DocumentsAggregate
   documents: Moments<DocumentDocument>
   operations: Collection<OperationDocument>
-  /** The id of a version of an API, now or at a time. @throws Refusal api-not-found, version-not-found */
-  findVersion(api: string, idOrName: string, at?: string): Promise<string>
+  /**
+   * The id of a version of an API, now or at a time.
+   * @param active whether an API that is not ACTIVE counts as missing
+   * @throws Refusal api-not-found, version-not-found
+   */
+  findVersion(api: string, idOrName: string, at?: string, active?: boolean): Promise<string>
   /** Makes the change visible to readers of operations, and sends it to other services without delay. */
   announce(api: string, document: string, executed: Executed<DocumentsState, DocumentEvent>): Promise<void>
   /** Maximum number of documents of a version. */
@@ -133,7 +145,7 @@ function finding({ documents, findVersion }: Pick<DocumentRoutes, 'documents' | 
 
 function downloadRoute(
   route: AddRoute,
-  { bytes, documents, keptSince }: Pick<DocumentRoutes, 'bytes' | 'documents' | 'keptSince'>,
+  { bytes, documents, findVersion, keptSince }: DocumentRoutes,
   find: ReturnType<typeof finding>,
 ): void {
   /** Whether the bytes of an earlier time were replaced before those that are kept. */
@@ -142,7 +154,15 @@ function downloadRoute(
     return at < since && (await (await documents.at(since, api)).get(id))?.doc.sha256 !== sha256
   }
 
-  route(downloadDocument, async ({ params, query: { at }, request }) => {
+  /** Callers without credentials read the present documents of ACTIVE APIs. */
+  const requireOpen = async ({ api_id, version_id }: NamedVersion, at: string | undefined) => {
+    if (at !== undefined)
+      throw new Refusal('unauthenticated', { detail: 'Earlier documents can be read with credentials only' })
+    await findVersion(api_id, version_id, undefined, true)
+  }
+
+  route(downloadDocument, async ({ params, query: { at }, request, principal }) => {
+    if (isAnonymous(principal)) await requireOpen(params, at)
     const document = await find(params, params.name, at)
     const { sha256, size, mediaType, name } = document
     if (at !== undefined && (await isGone(document, at)))
