@@ -29,6 +29,8 @@ export interface ForwardingOptions {
 
 /** Time for a service to begin its response to a change, and between two parts of the response body. */
 const TIMEOUT_MS = 20_000
+/** The same for a document, which may wait for the checks of others. Shorter than the 60 s of common proxies. */
+const DOCUMENT_TIMEOUT_MS = 50_000
 /** The same for a read: the first replica may be paused; the other may have to load the documents for lists. */
 const READ_TIMEOUT_MS = { first: 5_000, other: 60_000 }
 /** Safe methods (RFC 9110 §9.2.1). */
@@ -71,6 +73,8 @@ const DROPPED_REQUEST_HEADERS = [
 /** Response headers that concern the connection between service and gateway. */
 const DROPPED_RESPONSE_HEADERS = ['connection', 'keep-alive', 'date']
 
+const takesDocument = ({ bodyMediaType }: Operation) => bodyMediaType === '*/*'
+
 const SIGNED_PRINCIPAL = Symbol('signed principal')
 type Admitted = FastifyRequest & { [SIGNED_PRINCIPAL]: string }
 
@@ -103,11 +107,14 @@ export async function forwarding(
             setSigned(request, sign(principal, operation)),
           ),
           handler: (request, reply) =>
-            void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
+            void forward(request, reply, {
+              services: upstream,
+              path: pathOf(request, operation),
+              changeMs: takesDocument(operation) ? DOCUMENT_TIMEOUT_MS : TIMEOUT_MS,
+            }),
         })
       }
     }
-    const takesDocument = ({ bodyMediaType }: Operation) => bodyMediaType === '*/*'
     add(
       scope,
       OPERATIONS.filter(operation => !takesDocument(operation)),
@@ -127,7 +134,11 @@ export async function forwarding(
           done()
         },
         handler: (request, reply) =>
-          void forward(request, reply, { services: services.identity, path: request.routeOptions.url ?? '' }),
+          void forward(request, reply, {
+            services: services.identity,
+            path: request.routeOptions.url ?? '',
+            changeMs: TIMEOUT_MS,
+          }),
       })
   })
 }
@@ -150,12 +161,14 @@ function pathOf({ params, routeOptions }: FastifyRequest, operation: Operation):
 interface Forwarded {
   services: Replicas
   path: string
+  /** Time for a service to begin its response, unless the method is safe. */
+  changeMs: number
 }
 
 function forward(
   request: FastifyRequest,
   reply: FastifyReply,
-  { services, path }: Forwarded,
+  { services, path, changeMs }: Forwarded,
   failed?: string,
 ): void {
   const replica = services.next(failed)
@@ -167,7 +180,7 @@ function forward(
   reply.from(path, {
     method: request.method as HTTPMethods,
     getUpstream: () => replica,
-    timeout: timeoutOf(request, failed === undefined),
+    timeout: timeoutOf(request, changeMs, failed === undefined),
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
     rewriteRequestHeaders: (_request, headers) => forwardedHeaders(request as Admitted, headers, span),
     rewriteHeaders(headers) {
@@ -187,7 +200,7 @@ function forward(
       span?.end()
       if (CONNECT_ERRORS.has(reason) || reason === 'UND_ERR_HEADERS_TIMEOUT') services.leaveOut(replica)
       if (failed === undefined && mayRetry(request, reason)) {
-        forward(request, reply, { services, path }, replica)
+        forward(request, reply, { services, path, changeMs }, replica)
         return
       }
       counted?.release()
@@ -249,8 +262,8 @@ function mayRetry({ method, body }: FastifyRequest, reason: string): boolean {
   return CONNECT_ERRORS.has(reason) || (CONNECTION_LOST_ERRORS.has(reason) && SAFE.has(method))
 }
 
-function timeoutOf({ method }: FastifyRequest, isFirst: boolean): number {
-  if (!SAFE.has(method)) return TIMEOUT_MS
+function timeoutOf({ method }: FastifyRequest, changeMs: number, isFirst: boolean): number {
+  if (!SAFE.has(method)) return changeMs
   return isFirst ? READ_TIMEOUT_MS.first : READ_TIMEOUT_MS.other
 }
 

@@ -1,16 +1,27 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  type DocumentRecord,
+  downloadDocument,
+  listDocuments,
+  type Operation,
+  SCOPES,
+} from '@gantry/contracts'
 import { ranOn } from '@gantry/engines/ran-on'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-runtime'
+import { fastify } from 'fastify'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { describedEngines } from '../src/engines.ts'
 import { startTopology, type Topology } from './support/topology.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
+const OPERATIONS = join(ROOT, 'services/operations/src/main.ts')
 const REPORT = join(import.meta.dirname, '../.cache/conformance.json')
 
 /**
@@ -21,10 +32,12 @@ const STORIES: Record<string, string> = {
   'access-tokens': 'a revocation has to reach every gateway and identity',
   deliveries: 'either notifier attempts and records a delivery',
   deployments: 'the answers of the agent reach either replica of catalog',
+  documents: 'either media stores a document, and both answer with it at once',
   'event-stream': 'the feed has the events of all replicas in order',
   idempotency: 'a repeated request reaches another replica',
   'platform-events': 'an event passes notifier, bus and catalog',
   restore: 'a deleted resource is restored by another replica',
+  search: 'what one catalog stores, the other finds',
   session: 'a login ends at every process',
 }
 const isWhole = process.env.CONFORMANCE === 'whole'
@@ -107,4 +120,92 @@ test('the stories pass with two replicas of each process', async () => {
   expect(code).toBe(0)
   expect(numPassedTests).toBeGreaterThan(isWhole ? 500 : 80)
   process.stderr.write(`${numPassedTests} stories passed on the cluster\n`)
+})
+
+/** A document whose check takes long enough to be seen. */
+const LARGE = `openapi: 3.0.3
+info: {title: Killed, version: '1'}
+paths: {'/kills/{kill}': {get: {operationId: getKill, responses: {'200': {description: ok}}}}}
+components:
+  schemas:
+${Array.from({ length: 80_000 }, (_, n) => `    S${n}: {type: object, properties: {a: {type: string}, b: {$ref: '#/components/schemas/S0'}}}\n`).join('')}`
+
+const json = async <T>(answer: Promise<Response>) => (await (await answer).json()) as T
+
+/** The replica of media that has the whole body of a document in memory, which it checks. */
+async function replicaThatChecks(size: number): Promise<string> {
+  const media = topology.processes.filter(({ name }) => name.startsWith('media'))
+  for (;;) {
+    for (const { name, internalPort } of media) {
+      const metrics = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text()
+      if (Number(/^gantry_request_body_bytes\S* (\d+)/m.exec(metrics)?.[1]) >= size) return name
+    }
+  }
+}
+
+/** Asks each replica of media itself, as the gateways do for the administrator. */
+async function askBoth(operation: Operation, path: string): Promise<[string, string][]> {
+  const key = derivedPrincipalKey(Buffer.from(topology.environment.ENCRYPTION_KEY ?? '', 'base64'))
+  const { sign } = await passedPrincipals(fastify(), { key, now: () => new Date() })
+  const principal = {
+    ...{ userId: 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01', username: 'admin', role: 'GLOBAL_ADMIN' as const },
+    ...{ scopes: [...SCOPES], kind: 'login' as const, tokenId: null, credentialId: 'login-1' },
+    expiresAt: Date.now() + 3_600_000,
+  } as const
+  const headers = { 'x-gantry-principal': sign(principal, operation) }
+  const media = topology.processes.filter(({ name }) => name.startsWith('media'))
+  return Promise.all(
+    media.map(async ({ name, port }): Promise<[string, string]> => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+      expect(answer.status, name).toBe(200)
+      return [name, await answer.text()]
+    }),
+  )
+}
+
+test('a document whose replica is killed while it checks is not stored, and then by a retry, for good', async () => {
+  const { send } = topology
+  const create = (path: string, fields: object) =>
+    json<{ id: string }>(send(path, { method: 'POST', body: JSON.stringify(fields) }))
+  const named = { name: 'killed', displayName: 'killed', tags: [] }
+  const { id: api } = await create('/apis', { ...named, status: 'ACTIVE' })
+  const { id: version } = await create(`/apis/${api}/versions`, { ...named, status: 'DEVELOPMENT' })
+  const path = `/apis/${api}/versions/${version}/documents`
+  const headers = { 'content-type': 'application/yaml' }
+  const put = () => send(`${path}/large.yaml`, { method: 'PUT', body: LARGE, headers })
+  const documents = () => json<{ content: DocumentRecord[] }>(send(path))
+  const operations = async () => {
+    const { content } = await json<{ content: object[] }>(send('/operations?q=getKill'))
+    return content
+  }
+
+  const first = put()
+  const answered = first.then(async answer => `${answer.status} ${await answer.clone().text()}`)
+  const replica = await Promise.race([replicaThatChecks(LARGE.length), answered])
+  process.kill(topology.pid(replica), 'SIGKILL')
+  expect((await first).status).toBe(503)
+  expect([(await documents()).content, await operations()]).toEqual([[], []])
+  expect((await send(`${path}/large.yaml`)).status).toBe(404)
+
+  let stored = await put()
+  // Gateways send requests to the killed replica until they find it away.
+  while (stored.status === 503) stored = await put()
+  expect(stored.status).toBe(201)
+  const record = (await stored.json()) as DocumentRecord
+  expect(record).toMatchObject({ size: LARGE.length, title: 'Killed', counts: { operations: 1 } })
+  const [operation] = await operations()
+  expect(operation).toMatchObject({ api, version, path: '/kills/{kill}' })
+
+  const isEverywhere = async () => {
+    for (const [name, text] of await askBoth(listDocuments, path))
+      expect([name, JSON.parse(text).content]).toEqual([name, [record]])
+    for (const [name, text] of await askBoth(downloadDocument, `${path}/large.yaml`))
+      expect(text === LARGE, name).toBe(true)
+    expect(await operations()).toEqual([operation])
+    const found = await json<{ content: { id: string }[] }>(send('/apis?q=kills'))
+    expect(found.content.map(({ id }) => id)).toEqual([api])
+  }
+  await vi.waitFor(isEverywhere, { timeout: 60_000, interval: 200 })
+  await promisify(execFile)(process.execPath, [OPERATIONS, 'rebuild'], { env: topology.environment })
+  await isEverywhere()
 })

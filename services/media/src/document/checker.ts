@@ -7,12 +7,19 @@ import { busy, Thread, type ThreadLimits } from './thread.ts'
 export interface Checker {
   /**
    * Checks a document in a thread of its own, so that no request waits for it.
-   * @param read reads the document, once a thread is free
+   * @param document.read reads the document, once a thread is free
+   * @param document.lastsMs time for the wait, the reading and the check together, in milliseconds, if not the default
    * @throws DocumentInvalid; Refusal too-many-checks when it cannot end in time
    */
-  check(document: { size: number; read(): Promise<Uint8Array> }, options?: CheckOptions): Promise<Checked>
+  check(document: CheckedDocument, options?: CheckOptions): Promise<Checked>
   /** Ends the threads. */
   stop(): Promise<void>
+}
+
+interface CheckedDocument {
+  size: number
+  read(): Promise<Uint8Array>
+  lastsMs?: number
 }
 
 export interface CheckerLimits extends ThreadLimits {
@@ -25,11 +32,14 @@ export interface CheckerLimits extends ThreadLimits {
   waiting: number
 }
 
-/** The gateway gives up a change after 20 s, and 2 s of them may pass until the operations can be found. */
+/**
+ * The gateway gives up a document after 50 s, and 2 s of them may pass until the operations can be found. 20 MiB of dense
+ * YAML take 500 MiB. JSON takes no more with a high limit than with a low one.
+ */
 const LIMITS: CheckerLimits = {
   timeMs: 10_000,
-  lastsMs: 16_000,
-  heapMiB: 160,
+  lastsMs: 46_000,
+  heapMiB: 512,
   waiting: 100,
   idleMs: 10_000,
 }
@@ -47,11 +57,11 @@ export function documentChecker(log?: Log, limits: CheckerLimits = LIMITS): Chec
   const thread = new Thread<CheckTask, CheckAnswer>({ ...limits, script, what: 'the check of the document' })
 
   return {
-    async check({ size, read }, options = {}) {
+    async check({ size, read, lastsMs = limits.lastsMs }, options = {}) {
       if (slots.waiting >= limits.waiting) throw busy()
-      const deadline = performance.now() + limits.lastsMs
+      const deadline = performance.now() + lastsMs
       const left = () => Math.max(0, deadline - performance.now())
-      const slot = await slots.take(size, { waitMs: Math.max(0, limits.lastsMs - limits.timeMs) })
+      const slot = await slots.take(size, { waitMs: Math.max(0, lastsMs - limits.timeMs) })
       if (!slot) throw busy()
       try {
         const bytes = await read()

@@ -20,6 +20,8 @@ export interface DocumentImports extends DocumentUploads {
 /** Documents in memory at the same time: each may take 20 MiB, and as much again while it is checked. */
 const AT_ONCE = 2
 const WAIT_MS = 5_000
+/** Catalog waits for 17 s for each of two tries. */
+const CHECK_MS = 16_000
 
 const decompressed = promisify(gunzip)
 
@@ -75,7 +77,8 @@ async function receive(
   const sha256 = createHash('sha256').update(document).digest('hex')
   try {
     // A copy: the thread of the check takes the memory of what it gets.
-    const checked = await checker.check({ size, read: async () => Uint8Array.from(document) }, { charset })
+    const read = async () => Uint8Array.from(document)
+    const checked = await checker.check({ size, read, lastsMs: CHECK_MS }, { charset })
     const { name, ...received } = documentContent({ name: '', size, sha256 }, checked, strict)
     await bytes.put(sha256, document)
     await contents.keep(sha256, checked)
