@@ -14,15 +14,19 @@ import { type Impacts, RecentWords } from './recent-words.ts'
 import type { Statements } from './statements.ts'
 
 /** Slots of one part of the postings of a word. A part is rewritten when one of its slots changes. */
-const PART = 512
-/** Bytes of an entry: two of the slot in its part, one of the impact. */
-const ENTRY = 3
+const PART = 1_024
+/** Bytes of an entry: two of the slot in its part, one of the impact, and in the entry of a pair three of its hash. */
+const [ENTRY, ENTRY_OF_PAIR] = [3, 6]
+/** Pairs whose hashes have the same last bits share a row: most pairs are rare, and a row for each takes longer to write. */
+const BITS_OF_ROW = 10
 /** Changes that are applied together. */
-const CHANGES_AT_ONCE = 256
+const CHANGES_AT_ONCE = 512
 /** Searches wait while more changes are not applied. The words of the others are kept in memory. */
-const MOST_RECENT = 2_048
-/** Postings that one transaction changes: some 20 ms. Fewer at once take more time for each document. */
-const EDITS = 8_000
+const MOST_RECENT = 4_096
+/** Postings that one transaction changes: some 40 ms. Fewer at once take more time for each document. */
+const EDITS = 30_000
+/** Number of words of which the index remembers that the file has them. */
+const REMEMBERED = 50_000
 /** Size of the cache of impacts, in words. */
 const KEPT_WORDS = 100_000
 /** The most words that a beginning stands for, and that have a stem, the shortest ones first. */
@@ -35,6 +39,9 @@ export class WordIndex {
   readonly #statements: Statements
   readonly #documents: DocumentTable
   readonly #definition: Indexed
+  /** Words that the file has, if this process has applied the last changes. */
+  readonly #known = new Set<string>()
+  #knownAt = 0
   /** By sequence number. */
   readonly #impacts = new LRUCache<number, Impacts>({ maxSize: KEPT_WORDS })
 
@@ -74,6 +81,7 @@ export class WordIndex {
       this.#statements.run(`UPDATE ${worded} SET through = 0, emptied = ?`, [emptied])
       position.through = 0
     }
+    if (position.through !== this.#knownAt) this.#known.clear()
     const edits = new Edits()
     const changed = this.#changed(position.through, CHANGES_AT_ONCE)
     let isAll = changed.length < CHANGES_AT_ONCE
@@ -88,6 +96,7 @@ export class WordIndex {
     // The last changes can lack a row: the removal of an unknown document has none.
     const through = isAll ? cursor : position.through
     this.#statements.run(`UPDATE ${worded} SET through = ?`, [through])
+    this.#knownAt = through
     return through === cursor
   }
 
@@ -154,7 +163,7 @@ export class WordIndex {
     const known = new Map<string, number>(stored === undefined ? [] : JSON.parse(String(stored)))
     let isWhole = true
     let isSame = true
-    for (const word of new Set([...known.keys(), ...wanted.keys()])) {
+    for (const word of known.size === 0 ? wanted.keys() : new Set([...known.keys(), ...wanted.keys()])) {
       const [before = 0, after = 0] = [known.get(word), wanted.get(word)]
       if (before === after) continue
       if (edits.count >= EDITS) {
@@ -176,43 +185,47 @@ export class WordIndex {
     return isWhole
   }
 
+  /** Rows in their order take half of the time. */
   #store(edits: Edits): void {
-    for (const [word, changes] of edits.byWord) {
+    for (const key of [...edits.byKey.keys()].sort()) {
+      const changes = edits.byKey.get(key) as Edit[]
       const parts = Map.groupBy(changes, ({ slot }) => Math.floor(slot / PART))
-      for (const [part, ofPart] of parts) this.#storePart(word, part, ofPart)
+      for (const [part, ofPart] of parts) this.#storePart([key, part], ofPart)
+      if (!isPair(key)) this.#know(key, changes)
     }
   }
 
-  #storePart(word: string, part: number, changes: readonly Edit[]): void {
+  #storePart(key: [key: string, part: number], edits: readonly Edit[]): void {
     const { postings } = this.#words
-    const key = [word, part]
-    const stored = this.#statements.row(
-      `SELECT entries FROM ${postings} WHERE word = ? AND part = ?`,
-      key,
-    )?.[0]
-    const entries = editedEntries(stored as Uint8Array | undefined, changes)
-    if (entries.length === 0) {
-      this.#statements.run(`DELETE FROM ${postings} WHERE word = ? AND part = ?`, key)
-      this.#forgetUnused(word)
-    } else if (stored === undefined) {
-      this.#statements.run(`INSERT INTO ${postings} VALUES (?, ?, ?)`, [...key, entries])
-      this.#know(word)
-    } else
-      this.#statements.run(`UPDATE ${postings} SET entries = ? WHERE word = ? AND part = ?`, [
-        entries,
-        ...key,
-      ])
+    const added = entriesOf(key[0], edits)
+    if (edits.every(({ before }) => before === 0)) {
+      this.#statements.run(
+        `INSERT INTO ${postings} VALUES (?, ?, ?) ON CONFLICT (word, part)
+         DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)`,
+        [...key, added],
+      )
+      return
+    }
+    const sql = `SELECT entries FROM ${postings} WHERE word = ? AND part = ?`
+    const stored = (this.#statements.row(sql, key)?.[0] ?? new Uint8Array()) as Uint8Array
+    const entries = Buffer.concat([entriesWithout(stored, key[0], edits), added])
+    if (entries.length > 0)
+      this.#statements.run(`INSERT OR REPLACE INTO ${postings} VALUES (?, ?, ?)`, [...key, entries])
+    else this.#statements.run(`DELETE FROM ${postings} WHERE word = ? AND part = ?`, key)
   }
 
-  #know(word: string): void {
-    if (isPair(word)) return
-    const row = [word, stemOf(word), tailOf(word)]
-    this.#statements.run(`INSERT OR IGNORE INTO ${this.#words.words} VALUES (?, ?, ?)`, row)
-  }
-
-  #forgetUnused(word: string): void {
+  /** Keeps a word in the vocabulary as long as a document has it. */
+  #know(word: string, edits: readonly Edit[]): void {
     const { words, postings } = this.#words
-    if (this.#statements.row(`SELECT 1 FROM ${postings} WHERE word = ? LIMIT 1`, [word])) return
+    const isAdded = edits.some(({ after }) => after > 0)
+    if (isAdded && !this.#known.has(word)) {
+      if (this.#known.size >= REMEMBERED) this.#known.clear()
+      this.#known.add(word)
+      const row = [word, stemOf(word), tailOf(word)]
+      this.#statements.run(`INSERT OR IGNORE INTO ${words} VALUES (?, ?, ?)`, row)
+    }
+    if (isAdded || this.#statements.row(`SELECT 1 FROM ${postings} WHERE word = ? LIMIT 1`, [word])) return
+    this.#known.delete(word)
     this.#statements.run(`DELETE FROM ${words} WHERE word = ?`, [word])
   }
 
@@ -252,14 +265,15 @@ export class WordIndex {
   }
 
   #postings(word: string, each: Posting): void {
-    const { postings } = this.#words
-    for (const [part, blob] of this.#statements.rows(`SELECT part, entries FROM ${postings} WHERE word = ?`, [
-      word,
-    ])) {
+    const sql = `SELECT part, entries FROM ${this.#words.postings} WHERE word = ?`
+    const [key, hash] = isPair(word) ? keyOfPair(word) : [word, undefined]
+    const size = hash === undefined ? ENTRY : ENTRY_OF_PAIR
+    for (const [part, blob] of this.#statements.rows(sql, [key])) {
       const entries = blob as Uint8Array
       const first = (part as number) * PART
-      for (let at = 0; at < entries.length; at += ENTRY)
-        each(first + (entries[at] as number) + 256 * (entries[at + 1] as number), entries[at + 2] as number)
+      for (let at = 0; at < entries.length; at += size)
+        if (hash === undefined || hashAt(entries, at) === hash)
+          each(first + slotAt(entries, at), entries[at + 2] as number)
     }
   }
 }
@@ -274,27 +288,67 @@ interface Edit {
   slot: number
   before: number
   after: number
+  /** Of a pair. */
+  hash?: number
 }
 
 class Edits {
-  readonly byWord = new Map<string, Edit[]>()
+  /** By the word, or the key of a pair. */
+  readonly byKey = new Map<string, Edit[]>()
   count = 0
 
   add(word: string, edit: Edit): void {
     this.count++
-    const edits = this.byWord.get(word)
+    let key = word
+    if (isPair(word)) [key, edit.hash] = keyOfPair(word)
+    const edits = this.byKey.get(key)
     if (edits) edits.push(edit)
-    else this.byWord.set(word, [edit])
+    else this.byKey.set(key, [edit])
   }
 }
 
-function editedEntries(stored: Uint8Array | undefined, edits: readonly Edit[]): Uint8Array {
-  const changed = new Map(edits.map(({ slot, after }) => [slot % PART, after]))
-  const kept: number[] = []
-  for (let at = 0; stored && at < stored.length; at += ENTRY) {
-    const [low, high, impact] = stored.subarray(at, at + ENTRY) as unknown as [number, number, number]
-    if (!changed.has(low + 256 * high)) kept.push(low, high, impact)
-  }
-  for (const [slot, impact] of changed) if (impact > 0) kept.push(slot % 256, slot >> 8, impact)
-  return Uint8Array.from(kept)
+/** The key of the row that has a pair, and the rest of its hash (FNV-1a). */
+function keyOfPair(pair: string): [key: string, hash: number] {
+  let hash = 0x81_1c_9d_c5
+  for (let at = 0; at < pair.length; at++) hash = Math.imul(hash ^ pair.charCodeAt(at), 0x1_00_01_93)
+  return [`~${hash & ((1 << BITS_OF_ROW) - 1)}`, hash >>> BITS_OF_ROW]
 }
+
+const sizeOf = (key: string) => (isPair(key) ? ENTRY_OF_PAIR : ENTRY)
+
+function entriesOf(key: string, edits: readonly Edit[]): Uint8Array {
+  const size = sizeOf(key)
+  const entries = new Uint8Array(edits.length * size)
+  let length = 0
+  for (const { slot, after, hash } of edits) {
+    if (after === 0) continue
+    entries[length] = slot
+    entries[length + 1] = (slot % PART) >> 8
+    entries[length + 2] = after
+    if (hash !== undefined)
+      for (let byte = 0; byte < 3; byte++) entries[length + 3 + byte] = hash >> (8 * byte)
+    length += size
+  }
+  return entries.subarray(0, length)
+}
+
+function entriesWithout(stored: Uint8Array, key: string, edits: readonly Edit[]): Uint8Array {
+  const size = sizeOf(key)
+  const keyOf = (slot: number, hash: number) => hash * PART + (slot % PART)
+  const changed = new Set(edits.map(({ slot, hash = 0 }) => keyOf(slot, hash)))
+  const kept = new Uint8Array(stored.length)
+  let length = 0
+  for (let at = 0; at < stored.length; at += size) {
+    if (changed.has(keyOf(slotAt(stored, at), isPair(key) ? hashAt(stored, at) : 0))) continue
+    kept.set(stored.subarray(at, at + size), length)
+    length += size
+  }
+  return kept.subarray(0, length)
+}
+
+/** The slot of an entry in its part. */
+const slotAt = (entries: Uint8Array, at: number) =>
+  (entries[at] as number) + 256 * (entries[at + 1] as number)
+
+const hashAt = (entries: Uint8Array, at: number) =>
+  (entries[at + 3] as number) + 256 * (entries[at + 4] as number) + 65_536 * (entries[at + 5] as number)

@@ -1,4 +1,4 @@
-import { stemOf, type Word, wordsOf } from './words.ts'
+import { forEachWord } from './words.ts'
 
 /** How much a word counts in a field. */
 export interface SearchedField {
@@ -13,7 +13,7 @@ export interface SearchedFields {
 }
 
 /** Increase it when `impactsOf` changes: what is stored of its results is then made again. */
-export const WORDING = 1
+export const WORDING = 2
 
 /** The k1 and b of BM25. */
 const SATURATION = 1.2
@@ -28,8 +28,10 @@ export const VALUES = Float32Array.from({ length: STEPS + 1 }, (_, impact) =>
   impact === 0 ? 0 : ((1 + MOST * FINE) ** (impact / STEPS) - 1) / FINE,
 )
 
+const STEPS_PER_UNIT = STEPS / Math.log(1 + MOST * FINE)
+
 const impactOf = (value: number) =>
-  Math.max(1, Math.min(STEPS, Math.round((Math.log(1 + value * FINE) / Math.log(1 + MOST * FINE)) * STEPS)))
+  Math.max(1, Math.min(STEPS, Math.round(Math.log(1 + value * FINE) * STEPS_PER_UNIT)))
 
 /** Words that queries have only beside others. Pairs leave them out. */
 const FILLERS = new Set(
@@ -63,39 +65,20 @@ export function impactsOf({ fields }: SearchedFields, document: object): Map<str
   return new Map([...values].map(([word, value]) => [word, impactOf(value)]))
 }
 
+/** The words of texts, and the pairs of words that only fillers separate. */
 function countsOf(texts: readonly string[]) {
   const counts = new Map<string, number>()
   const count = (word: string) => counts.set(word, (counts.get(word) ?? 0) + 1)
   let length = 0
   for (const text of texts) {
-    const words = wordsOf(text)
-    for (const { word } of words) count(word)
-    length += words.length
-    for (const pair of pairsIn(words)) count(pair)
+    let before: string | undefined
+    forEachWord(text, ({ word, kind, stem }) => {
+      length++
+      count(word)
+      if (kind === 'joined' || isFiller(word)) return
+      if (before !== undefined && before !== stem) count(pairOf(before, stem))
+      before = stem
+    })
   }
   return { counts, length }
-}
-
-/** The pairs of words that only fillers separate. */
-function* pairsIn(words: readonly Word[]): Generator<string> {
-  let before: string | undefined
-  for (const { word, joined } of words) {
-    if (joined || isFiller(word)) continue
-    const stem = knownStem(word)
-    if (before !== undefined && before !== stem) yield pairOf(before, stem)
-    before = stem
-  }
-}
-
-const stems = new Map<string, string>()
-const KNOWN = 20_000
-
-function knownStem(word: string): string {
-  let stem = stems.get(word)
-  if (stem === undefined) {
-    if (stems.size >= KNOWN) stems.clear()
-    stem = stemOf(word)
-    stems.set(word, stem)
-  }
-  return stem
 }

@@ -24,8 +24,8 @@ export function termsOf(q: string): Term[] {
   const words = wordsOf(q, { ofQuery: true })
   const last = words.findLast(({ joined }) => !joined)?.word
   const terms = new Map<string, Term>()
-  for (const { word, joined } of words)
-    if (!terms.has(word)) terms.set(word, { word, stem: stemOf(word), isLast: word === last, joined })
+  for (const { word, joined, stem } of words)
+    if (!terms.has(word)) terms.set(word, { word, stem, isLast: word === last, joined })
   const all = [...terms.values()]
   const meant = all.filter(({ word }) => !isFiller(word))
   return (meant.some(({ joined }) => !joined) ? meant : all).slice(0, MOST_TERMS)
@@ -61,7 +61,7 @@ export type Posting = (document: number, impact: number) => void
 export interface WordSource {
   /** Words that may match a term; others may be among them. */
   wordsLike(term: Term): Iterable<string>
-  /** About how many of its documents have a word or pair. */
+  /** About how many of its documents have a word. */
   count(word: string): number
   /** Calls `each` with the documents that have a word or pair. A document may be repeated. */
   postings(word: string, each: Posting): void

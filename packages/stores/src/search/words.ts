@@ -9,12 +9,15 @@ export interface Word {
   end: number
   /** Whether it joins several words, as `getuserbyid` does beside get, user, by and id. */
   joined: boolean
+  /** As of `stemOf`; the word itself if it joins others. */
+  stem: string
 }
 
 /** Longer words are cut. */
 const LONGEST = 64
 /** Letters and digits, with hyphens and underscores between them. */
 const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[-_][\p{L}\p{N}\p{M}]+)*/gu
+const ASCII_COMPOUND = /[a-z0-9]+(?:[-_][a-z0-9]+)*/gi
 const RUN = /[\p{L}\p{N}\p{M}]+/gu
 /** The scripts that are written without spaces. */
 const UNSPACED =
@@ -43,26 +46,17 @@ export const stemOf = (word: string): string => (/^[a-z]{3,}$/.test(word) ? stem
  */
 export function wordsOf(text: string, { ofQuery = false } = {}): Word[] {
   const words: Word[] = []
-  for (const { 0: compound, index: start } of text.matchAll(COMPOUND)) {
-    const runs = [...compound.matchAll(RUN)]
-    for (const { 0: run, index } of runs)
-      for (const { word, from, to, kind } of piecesOf(run))
-        if (word !== '' && !(ofQuery && kind === 'character'))
-          words.push({
-            word,
-            start: start + index + from,
-            end: start + index + to,
-            joined: kind === 'joined',
-          })
-    if (runs.length > 1 && runs.length <= JOINED)
-      words.push({
-        word: folded(compound.replace(/[-_]/g, '')),
-        start,
-        end: start + compound.length,
-        joined: true,
-      })
-  }
+  forEachWord(text, ({ word, from, to, kind, stem }, start) => {
+    if (!(ofQuery && kind === 'character'))
+      words.push({ word, start: start + from, end: start + to, joined: kind === 'joined', stem })
+  })
   return words
+}
+
+/** Calls `visit` with each word of a text, and the place that its own is relative to. It makes no object for a word. */
+export function forEachWord(text: string, visit: (piece: StemmedPiece, start: number) => void): void {
+  for (const { 0: compound, index: start } of text.matchAll(ASCII.test(text) ? ASCII_COMPOUND : COMPOUND))
+    for (const piece of piecesOf(compound)) visit(piece, start)
 }
 
 interface Piece {
@@ -72,28 +66,41 @@ interface Piece {
   kind: 'word' | 'joined' | 'character'
 }
 
-/** Texts repeat their words: to look them up takes a fifth of the time. */
-const known = new Map<string, readonly Piece[]>()
-const KNOWN = 20_000
+interface StemmedPiece extends Piece {
+  stem: string
+}
 
-function piecesOf(run: string): readonly Piece[] {
-  let pieces = known.get(run)
+/** Texts repeat their words: to look them up takes a fifth of the time. */
+const known = new Map<string, readonly StemmedPiece[]>()
+const KNOWN = 30_000
+
+function piecesOf(compound: string): readonly StemmedPiece[] {
+  let pieces = known.get(compound)
   if (!pieces) {
-    pieces = [...splitRun(run)]
+    pieces = [...splitCompound(compound)]
+      .filter(({ word }) => word !== '')
+      .map(piece => ({ ...piece, stem: piece.kind === 'joined' ? piece.word : stemOf(piece.word) }))
     if (known.size >= KNOWN) known.clear()
-    if (run.length <= LONGEST) known.set(run, pieces)
+    if (compound.length <= LONGEST) known.set(compound, pieces)
   }
   return pieces
 }
 
-function* splitRun(run: string): Generator<Piece> {
+function* splitCompound(compound: string): Generator<Piece> {
+  const runs = [...compound.matchAll(RUN)]
+  for (const { 0: run, index } of runs) yield* splitRun(run, index)
+  if (runs.length > 1 && runs.length <= JOINED)
+    yield { word: folded(compound.replace(/[-_]/g, '')), from: 0, to: compound.length, kind: 'joined' }
+}
+
+function* splitRun(run: string, start: number): Generator<Piece> {
   let at = 0
   for (const { 0: unspaced, index } of run.matchAll(UNSPACED)) {
-    yield* splitSpaced(run.slice(at, index), at)
-    yield* splitUnspaced(unspaced, index)
+    yield* splitSpaced(run.slice(at, index), start + at)
+    yield* splitUnspaced(unspaced, start + index)
     at = index + unspaced.length
   }
-  yield* splitSpaced(run.slice(at), at)
+  yield* splitSpaced(run.slice(at), start + at)
 }
 
 function* splitSpaced(run: string, at: number): Generator<Piece> {
