@@ -1,4 +1,5 @@
 import type { Log } from '@gantry/event-sourcing'
+import { inTime } from '@gantry/pacing'
 import { Slots } from '@gantry/service-runtime'
 import { type Checked, type CheckOptions, DocumentInvalid, invalid } from '../check/checked.ts'
 import type { CheckAnswer, CheckTask } from './check-thread.ts'
@@ -43,13 +44,16 @@ const LIMITS: CheckerLimits = {
   waiting: 100,
   idleMs: 10_000,
 }
+/** Time after which a thread is ended that gets no processor time, in milliseconds. */
+const GIVEN_UP_MS = 600_000
 /** Documents of this size wait for smaller ones, and the thread ends after one: its memory stays as large as they made it. */
 const LARGE_BYTES = 4 * 1_048_576
 const isLarge = (size: number) => size >= LARGE_BYTES
 
 /**
  * Documents are checked one at a time, because a parsed document takes many times its size. The next check after one that
- * exceeded a limit has a new thread.
+ * exceeded a limit has a new thread. A check goes on after its caller has gone: on a busy machine no thread would ever be
+ * started otherwise.
  */
 export function documentChecker(log?: Log, limits: CheckerLimits = LIMITS): Checker {
   const slots = new Slots<number>(1, (a, b) => Number(isLarge(a)) - Number(isLarge(b)))
@@ -63,16 +67,15 @@ export function documentChecker(log?: Log, limits: CheckerLimits = LIMITS): Chec
       const left = () => Math.max(0, deadline - performance.now())
       const slot = await slots.take(size, { waitMs: Math.max(0, lastsMs - limits.timeMs) })
       if (!slot) throw busy()
-      try {
-        const bytes = await read()
-        const answer = await thread.run({ bytes, options }, { keep: !isLarge(size), lastsMs: left() })
-        if ('checked' in answer) return answer.checked
-        if ('errors' in answer) throw new DocumentInvalid(answer.errors)
-        log?.error({ failure: answer.failure }, 'a parser of documents failed')
-        throw invalid('the document cannot be read: its parser failed')
-      } finally {
-        slot.release()
-      }
+      const running = read()
+        .then(bytes => thread.run({ bytes, options }, { keep: !isLarge(size), lastsMs: GIVEN_UP_MS }))
+        .finally(() => slot.release())
+      const answer = await inTime(running, left())
+      if (answer === undefined) throw busy()
+      if ('checked' in answer) return answer.checked
+      if ('errors' in answer) throw new DocumentInvalid(answer.errors)
+      log?.error({ failure: answer.failure }, 'a parser of documents failed')
+      throw invalid('the document cannot be read: its parser failed')
     },
     stop: () => thread.stop(),
   }
