@@ -36,12 +36,15 @@ test('kill -9 in the middle of a bulk change loses no item, and changes none twi
   service = await startServiceProcess(folder)
   await vi.waitFor(async () => expect((await read()).status).toBe('COMPLETED'), { timeout: 60_000 })
   expect(await read()).toMatchObject({ done: APIS, failed: 0 })
-  const { body } = await call<{ content: { subject: string }[] }>(
-    service,
-    'GET',
-    '/events?type=API_UPDATED&size=1000',
-  )
-  expect(body.content.map(({ subject }) => subject).toSorted()).toEqual(ids.toSorted())
+  // The events of the job are published before that of a later change.
+  const last = await createApi(service, 'last')
+  const subjectsOf = async (type: string) => {
+    const path = `/events?type=${type}&size=1000`
+    const { body } = await call<{ content: { subject: string }[] }>(service, 'GET', path)
+    return body.content.map(({ subject }) => subject)
+  }
+  await vi.waitFor(async () => expect(await subjectsOf('API_CREATED')).toContain(last), { timeout: 60_000 })
+  expect((await subjectsOf('API_UPDATED')).toSorted()).toEqual(ids.toSorted())
   const { body: results } = await call<{ totalElements: number }>(service, 'GET', `/jobs/${id}/results`)
   expect(results.totalElements).toBe(APIS)
   expect(await service.stop()).toBe(0)
