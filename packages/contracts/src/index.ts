@@ -59,7 +59,10 @@ export {
 export { type AuditDayRoot, listAuditProofs } from './operations/audit.ts'
 export { DocumentKind } from './operations/document-kinds.ts'
 export {
+  compareDocument,
   DescribedOperation,
+  type DocumentChange,
+  type DocumentDiff,
   type DocumentError,
   DocumentRecord,
   deleteDocument,
@@ -218,6 +221,7 @@ export {
   type AboutApi,
   MAX_DESCRIBED,
   MAX_NAMED_USERS,
+  MAX_VERSIONS_BEFORE,
   type ReceivedDocument,
   type Reseal,
   type Resealed,

@@ -46,6 +46,9 @@ const UserName = z.object({
 })
 export type UserName = z.infer<typeof UserName>
 
+/** Maximum number of versions in an answer to `versionsBefore`. */
+export const MAX_VERSIONS_BEFORE = 1_000
+
 /** Maximum number of operations in an answer to `describedBy`. */
 export const MAX_DESCRIBED = 1_000
 
@@ -212,6 +215,12 @@ export const requests = {
       ),
     }),
     timeoutMs: 10_000,
+  }),
+  /** The latest versions of an API that were created before a version, the last one first. */
+  versionsBefore: to('catalog', 'versions-before', {
+    asked: z.object({ api: z.string(), version: z.string() }),
+    answer: z.object({ ids: z.array(z.string()).max(MAX_VERSIONS_BEFORE) }),
+    timeoutMs: 4_000,
   }),
   /** Fetches a document from a URL, of the addresses that webhooks may reach. */
   fetchDocument: to('notifier', 'fetch-document', {

@@ -39,6 +39,7 @@ import { documentedApis } from './api/described.ts'
 import { facetRoutes } from './api/facets.routes.ts'
 import { historyRoutes } from './api/history.routes.ts'
 import { versionFor, versionRoutes } from './api/version.routes.ts'
+import { versionsBefore } from './api/version.ts'
 import { jobsOf } from './background.ts'
 import { jobResults, jobs } from './job/job.projection.ts'
 import { publicEvents } from './public-events.ts'
@@ -124,12 +125,21 @@ export function catalogService(
       responder(requests.react('catalog'), reactingAtOnce(react, describing)),
       responder(requests.findVersion, asked => versionFor(views(), asked)),
       responder(requests.documentedApis, asked => documentedApis(views(), asked)),
-      responder(requests.apiExists, async ({ api: id }) => ({
-        exists: (await api.load(id)).state.status === 'Live',
-      })),
+      ...apiResponders(api),
     ],
   })
 }
+
+/** Answers from the log, which is ahead of the read models. */
+const apiResponders = (api: Pick<Aggregate<ApiState, ApiCommand, ApiEvent>, 'load'>) => [
+  responder(requests.versionsBefore, async ({ api: id, version }) => {
+    const { state } = await api.load(id)
+    return { ids: state.status === 'Live' ? versionsBefore(state, version) : [] }
+  }),
+  responder(requests.apiExists, async ({ api: id }) => ({
+    exists: (await api.load(id)).state.status === 'Live',
+  })),
+]
 
 /** Sends the deletion of an API or a version to media without delay. */
 const deletionAnnouncer =

@@ -16,6 +16,7 @@ import type { BlobStore } from '@gantry/stores'
 import { BytesLost, type StoredBytes, storedBytes } from './bytes/bytes.ts'
 import { type Checker, documentChecker } from './document/checker.ts'
 import { type Contents, documentContents } from './document/contents.ts'
+import { comparisons } from './document/diff.ts'
 import { type DocumentsAggregate, documentDecider } from './document/document.decide.ts'
 import {
   documentPeriods,
@@ -200,6 +201,11 @@ function documentParts(
     checker,
     workers: [() => checker, () => startDraftSweeper(bytes, process)],
     contents,
+    comparisons: comparisons({
+      ...{ aggregate: documentsAggregate, bytes, checker },
+      versionsBefore: async (api, version) =>
+        (await process.peers.ask(requests.versionsBefore, { api, version })).ids,
+    }),
     projector: ofOperations,
     periods,
     described: descriptionsOf(documentsAggregate, contents),

@@ -17,6 +17,7 @@ import { inlineChecker } from './testing/inline-checker.ts'
 const API = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const VERSION = '2f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b01'
 const OTHER = '3f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b02'
+const THIRD = '4f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b03'
 const openapi = (title: string, ...paths: string[]) =>
   `openapi: 3.0.3\ninfo: {title: ${title}, version: '1'}\npaths:\n${paths.map(path => `  ${path}: {get: {summary: Get ${path}, tags: [t], responses: {200: {description: ok}}}}\n`).join('') || '  {}\n'}`
 
@@ -58,6 +59,10 @@ const attach = () => {
     const id = versions.get(version) ?? [...versions.values()].find(known => known === version)
     if (id === undefined) throw new Refusal('version-not-found')
     return { id }
+  })
+  peers.answer(requests.versionsBefore, async ({ version }) => {
+    const ids = [...versions.values()]
+    return { ids: ids.slice(0, ids.indexOf(version)).toReversed() }
   })
   peers.answer(requests.react('catalog'), async message => {
     announced.push(message)
@@ -106,6 +111,56 @@ const deleted = (type: 'API_DELETED' | 'API_VERSION_DELETED', data: object): Mes
   }
   return { id: event.id, subject: subjects.events('catalog', type), data: event as never }
 }
+
+describe('a diff', () => {
+  const diff = async (name: string, query = '', version = 'v2') =>
+    (await call('GET', `${path(name, version)}/diff${query}`)).json()
+  const putIn = (version: string, name: string, content: string) =>
+    call('PUT', path(name, version), {}, content)
+  const removed = [
+    {
+      pointer: '/paths/~1a/get',
+      level: 'BREAKING',
+      message: 'the operation GET /a was removed',
+    },
+  ]
+
+  test('tells what changed since the version before that has the document, or since another one', async () => {
+    versions = new Map([['v0', THIRD], ...versions])
+    await open({}, { start: false })
+    await putIn('v0', 'a.yaml', openapi('A', '/a', '/b'))
+    await putIn('v0', 'b.yaml', openapi('A', '/b'))
+    await putIn('v2', 'a.yaml', openapi('A', '/b'))
+    expect(await diff('a.yaml')).toEqual({ breaking: true, changes: removed, truncated: false })
+    await putIn('v1', 'a.yaml', openapi('B', '/b'))
+    expect(await diff('a.yaml')).toEqual({ breaking: false, changes: [], truncated: false })
+    expect((await diff('a.yaml', '?from=v0')).changes).toEqual(removed)
+    expect((await diff('a.yaml', `?from=${THIRD}&fromDocument=b.yaml`)).changes).toEqual([])
+    expect((await diff('a.yaml', '?from=v2')).breaking).toBe(false)
+  })
+
+  test('needs both documents, and that they can be read', async () => {
+    await open({}, { start: false })
+    const before = openapi('A', '/a')
+    await putIn('v1', 'a.yaml', before)
+    await putIn('v2', 'a.yaml', openapi('A', '/b'))
+    expect([
+      await diff('a.yaml', '?from=v9'),
+      await diff('a.yaml', '?fromDocument=b.yaml'),
+      await diff('b.yaml'),
+      await diff('a.yaml', '', 'v1'),
+    ]).toMatchObject(
+      ['version-not-found', 'document-not-found', 'document-not-found', 'document-not-found'].map(code => ({
+        status: 404,
+        code,
+      })),
+    )
+    // An earlier release stored what this one cannot read.
+    await blobs.delete(sha256(before))
+    await blobs.put(sha256(before), Buffer.from('openapi: ['))
+    expect(await diff('a.yaml')).toMatchObject({ status: 400, code: 'document-invalid' })
+  })
+})
 
 describe('a document', () => {
   test('is told by its content, comes out as it went in, and is announced once it is stored', async () => {

@@ -1,4 +1,4 @@
-import type { DescribedOperation, DocumentRecord, Finding, Linkset } from '@gantry/contracts'
+import type { DescribedOperation, DocumentDiff, DocumentRecord, Finding, Linkset } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { createApi, createVersion, listApis, readApi } from '../src/apis.ts'
 import { admin, anonymous, service, unique } from '../src/gantry.ts'
@@ -80,6 +80,31 @@ test('its operations are found at once, in the version and among all', async () 
   ])
   const own = await admin.get(path.replace('/documents', '/operations'), { sort: 'method,desc' })
   expect(own.as<Page<DescribedOperation>>(200).content).toEqual(found.content)
+})
+
+test('a diff tells what breaks clients of the version before', async () => {
+  const { api, path, put } = await documented()
+  ;(await put('pets.yaml', OPENAPI)).is(201)
+  const next = await createVersion(api, { name: '2.0' })
+  const required = 'get: {parameters: [{name: q, in: query, required: true, schema: {}}], operationId: getPet'
+  const later = path.replace(/versions.*/, `versions/${next.id}/documents/pets.yaml`)
+  const body = OPENAPI.replace('get: {operationId: getPet', required)
+  ;(await admin.put(later, undefined, { body })).is(201)
+  const diff = (await admin.get(`${later}/diff`)).as<DocumentDiff>(200)
+  expect(diff).toEqual({
+    breaking: true,
+    changes: [
+      {
+        pointer: '/paths/~1pets~1{id}/get/parameters/0',
+        level: 'BREAKING',
+        message: 'the required query parameter q was added',
+      },
+    ],
+    truncated: false,
+  })
+  const named = { from: '1.0', fromDocument: 'pets.yaml' }
+  expect((await admin.get(`${later}/diff`, named)).as<DocumentDiff>(200)).toEqual(diff)
+  ;(await admin.get(`${path}/pets.yaml/diff`)).refused(404, 'document-not-found')
 })
 
 test('what is invalid is refused with the place of the fault, and nothing is stored', async () => {

@@ -12,7 +12,8 @@ const OPERATIONS_OF = {
     GET /apis, GET /apis/facets, GET /apis/{}, GET /apis/{}/history, GET /apis/{}/versions/{}/history,
     GET /apis/{}/image, GET /apis/{}/versions, GET /apis/{}/versions/{},
     GET /apis/{}/versions/{}/documents, GET /apis/{}/versions/{}/documents/{},
-    GET /apis/{}/versions/{}/documents/{}/findings, GET /apis/{}/versions/{}/operations, GET /operations, GET /.well-known/api-catalog`,
+    GET /apis/{}/versions/{}/documents/{}/diff, GET /apis/{}/versions/{}/documents/{}/findings,
+    GET /apis/{}/versions/{}/operations, GET /operations, GET /.well-known/api-catalog`,
   JOBS_READ: `
     GET /jobs, GET /jobs/{}, GET /jobs/{}/results`,
   RULE_SETS_READ: `

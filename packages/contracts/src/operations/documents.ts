@@ -48,6 +48,31 @@ export const Finding = z
   .meta({ id: 'Finding' })
 export type Finding = z.infer<typeof Finding>
 
+export const DocumentChange = z
+  .object({
+    pointer: z.string().meta({
+      description:
+        'Place in the document (JSON Pointer, or `line N` of other syntaxes); of what was removed, in the earlier one',
+    }),
+    level: z
+      .enum(['BREAKING', 'COMPATIBLE', 'UNCLEAR'])
+      .meta({ description: 'Whether clients of the earlier document keep working' }),
+    message: z.string(),
+  })
+  .meta({ id: 'DocumentChange' })
+export type DocumentChange = z.infer<typeof DocumentChange>
+
+export const DocumentDiff = z
+  .object({
+    breaking: z.boolean().nullable().meta({
+      description: 'Whether a change is BREAKING; null if none is, and one is UNCLEAR',
+    }),
+    changes: z.array(DocumentChange).meta({ description: 'At most 1,000: BREAKING first, then UNCLEAR' }),
+    truncated: z.boolean().meta({ description: 'Whether there are more changes' }),
+  })
+  .meta({ id: 'DocumentDiff' })
+export type DocumentDiff = z.infer<typeof DocumentDiff>
+
 export const DescribedOperation = z
   .object({
     api: z.uuid(),
@@ -69,12 +94,11 @@ export const DescribedOperation = z
   .meta({ id: 'Operation' })
 export type DescribedOperation = z.infer<typeof DescribedOperation>
 
-const DocumentPath = VersionPath.extend({
-  name: z
-    .string()
-    .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/)
-    .meta({ description: '1 to 100 of A-Z a-z 0-9 . _ -, not beginning with a dot' }),
-})
+const documentName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/)
+  .meta({ description: '1 to 100 of A-Z a-z 0-9 . _ -, not beginning with a dot' })
+const DocumentPath = VersionPath.extend({ name: documentName })
 
 const example: DocumentRecord = {
   name: 'openapi.yaml',
@@ -204,6 +228,43 @@ export const listFindings = operation({
   query: z.object({ page: paging(['line'], 'line,asc').page, size: paging(['line'], 'line,asc').size }),
   responses: { 200: { description: 'A page of findings', schema: pageOf(Finding, 'FindingPage') } },
   problems: [...notFound, 'too-many-checks'],
+})
+
+export const compareDocument = operation({
+  ...part,
+  id: 'compareDocument',
+  method: 'GET',
+  path: `${path}/diff`,
+  summary: 'Compare a document with that of an earlier version',
+  description:
+    'What changed for clients, by rules of OpenAPI: texts and examples do not count. A change of a schema that several operations use is told once.',
+  scope: 'API_READ',
+  params: DocumentPath,
+  query: z.object({
+    from: text(100).optional().meta({
+      description:
+        'Id or name of the version to compare with. Default: the one created last before this one that has a document of the name',
+    }),
+    fromDocument: documentName.optional().meta({ description: 'Name of its document. Default: the same' }),
+  }),
+  responses: {
+    200: {
+      description: 'The changes',
+      schema: DocumentDiff,
+      example: {
+        breaking: true,
+        changes: [
+          {
+            pointer: '/components/schemas/Pet/properties/name',
+            level: 'BREAKING',
+            message: 'the property name became required in requests',
+          },
+        ],
+        truncated: false,
+      },
+    },
+  },
+  problems: [...notFound, 'document-invalid', 'too-many-checks'],
 })
 
 const operationQuery = z.object({

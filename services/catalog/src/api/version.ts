@@ -1,4 +1,4 @@
-import type { AttachedDocument, VersionRecord } from '@gantry/contracts'
+import { type AttachedDocument, MAX_VERSIONS_BEFORE, type VersionRecord } from '@gantry/contracts'
 import type { PersistentMap } from '@gantry/event-sourcing'
 
 export type VersionEvent =
@@ -66,6 +66,20 @@ export function evolveVersions(
   if (type === 'VersionDeleted') return { versions: versions.delete(id), versionIds: others }
   const version = { ...versions.get(id), record: data, revision }
   return { versions: versions.set(id, version), versionIds: others.set(data.name, id) }
+}
+
+/** The latest versions that were created before another one, the last one first. */
+export function versionsBefore({ versions }: Pick<Versions, 'versions'>, id: string): string[] {
+  const orderOf = ({ createdAt, id }: VersionRecord) => `${createdAt} ${id}`
+  const version = versions.get(id)
+  if (!version) return []
+  const order = orderOf(version.record)
+  return [...versions.values()]
+    .map(({ record }) => ({ id: record.id, order: orderOf(record) }))
+    .filter(one => one.order < order)
+    .sort((one, other) => (one.order < other.order ? 1 : -1))
+    .slice(0, MAX_VERSIONS_BEFORE)
+    .map(({ id }) => id)
 }
 
 export function evolveAttachments(

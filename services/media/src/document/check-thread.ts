@@ -1,18 +1,24 @@
 import { parentPort } from 'node:worker_threads'
+import type { DocumentDiff } from '@gantry/contracts'
 import { checkDocument } from '../check/check.ts'
 import { type Checked, type CheckOptions, DocumentInvalid } from '../check/checked.ts'
+import { type Compared, compareDocuments } from '../compare/compare.ts'
 
-/** A document for a thread, and what it answers. */
-export interface CheckTask {
-  bytes: Uint8Array
-  options: CheckOptions
-}
-export type CheckAnswer = { checked: Checked } | { errors: DocumentInvalid['errors'] } | { failure: string }
+/** A document for a thread to check, or to compare with an earlier one, and what it answers. */
+export type CheckTask = { bytes: Uint8Array; options: CheckOptions } | (Compared & { before: Compared })
+export type CheckAnswer =
+  | { checked: Checked }
+  | { diff: DocumentDiff }
+  | { errors: DocumentInvalid['errors'] }
+  | { failure: string }
 
-parentPort?.on('message', ({ bytes, options }: CheckTask) => {
+parentPort?.on('message', (task: CheckTask) => {
   let answer: CheckAnswer
   try {
-    answer = { checked: checkDocument(bytes, options) }
+    answer =
+      'before' in task
+        ? { diff: compareDocuments(task.before, task) }
+        : { checked: checkDocument(task.bytes, task.options) }
   } catch (error) {
     answer =
       error instanceof DocumentInvalid

@@ -65,6 +65,22 @@ describe('a checker', () => {
     await checker.stop()
   })
 
+  test('ends a comparison that exceeds its limits, and compares the next documents', async () => {
+    const checker = documentChecker(undefined, limits)
+    const stored = (kind: 'openapi' | 'markdown', content: string) => ({ kind, ...document(content) })
+    const openapi = (method: string) =>
+      stored(
+        'openapi',
+        `{"openapi":"3.0.0","paths":{${Array.from({ length: 400_000 }, (_, n) => `"/${n}":{"${method}":{}}`)}}}`,
+      )
+    await expect(checker.compare(openapi('get'), openapi('put'))).rejects.toMatchObject({
+      errors: [{ message: expect.stringMatching(/the comparison of the documents (takes|needs)/) }],
+    })
+    const diff = await checker.compare(stored('markdown', '# A'), stored('markdown', '# B'))
+    expect(diff.breaking).toBe(null)
+    await checker.stop()
+  })
+
   test('refuses what cannot wait', async () => {
     const checker = documentChecker(undefined, limits)
     const all = await Promise.allSettled(Array.from({ length: 3 }, () => checker.check(document('# Title'))))

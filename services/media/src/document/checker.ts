@@ -1,3 +1,4 @@
+import type { DocumentDiff, DocumentKind } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { inTime } from '@gantry/pacing'
 import { Slots } from '@gantry/service-runtime'
@@ -13,6 +14,12 @@ export interface Checker {
    * @throws DocumentInvalid; Refusal too-many-checks when it cannot end in time
    */
   check(document: CheckedDocument, options?: CheckOptions): Promise<Checked>
+  /**
+   * Compares two documents in the same way.
+   * @param lastsMs time for the wait, the reading and the comparison together, in milliseconds
+   * @throws DocumentInvalid when one of them cannot be read; Refusal too-many-checks
+   */
+  compare(before: StoredDocument, after: StoredDocument, lastsMs?: number): Promise<DocumentDiff>
   /** Ends the threads. */
   stop(): Promise<void>
 }
@@ -22,6 +29,8 @@ interface CheckedDocument {
   read(): Promise<Uint8Array>
   lastsMs?: number
 }
+
+type StoredDocument = Omit<CheckedDocument, 'lastsMs'> & { kind: DocumentKind }
 
 export interface CheckerLimits extends ThreadLimits {
   /**
@@ -51,31 +60,53 @@ const LARGE_BYTES = 4 * 1_048_576
 const isLarge = (size: number) => size >= LARGE_BYTES
 
 /**
- * Documents are checked one at a time, because a parsed document takes many times its size. The next check after one that
- * exceeded a limit has a new thread. A check goes on after its caller has gone: on a busy machine no thread would ever be
- * started otherwise.
+ * Documents are checked and compared one at a time, because a parsed document takes many times its size. The next task after
+ * one that exceeded a limit has a new thread. A task goes on after its caller has gone: on a busy machine no thread would ever
+ * be started otherwise.
  */
 export function documentChecker(log?: Log, limits: CheckerLimits = LIMITS): Checker {
   const slots = new Slots<number>(1, (a, b) => Number(isLarge(a)) - Number(isLarge(b)))
   const script = new URL('./check-thread.ts', import.meta.url)
-  const thread = new Thread<CheckTask, CheckAnswer>({ ...limits, script, what: 'the check of the document' })
+  const thread = new Thread<CheckTask, CheckAnswer>({ ...limits, script })
+
+  const run = async (
+    what: string,
+    { size, lastsMs, waitMs }: { size: number; lastsMs: number; waitMs: number },
+    read: () => Promise<CheckTask>,
+  ) => {
+    if (slots.waiting >= limits.waiting) throw busy()
+    const deadline = performance.now() + lastsMs
+    const left = () => Math.max(0, deadline - performance.now())
+    const slot = await slots.take(size, { waitMs })
+    if (!slot) throw busy()
+    const running = read()
+      .then(task => thread.run(task, { what, keep: !isLarge(size), lastsMs: GIVEN_UP_MS }))
+      .finally(() => slot.release())
+    const answer = await inTime(running, left())
+    if (answer === undefined) throw busy()
+    if ('errors' in answer) throw new DocumentInvalid(answer.errors)
+    if (!('failure' in answer)) return answer
+    log?.error({ failure: answer.failure }, `${what} failed`)
+    throw invalid('the document cannot be read: its parser failed')
+  }
 
   return {
     async check({ size, read, lastsMs = limits.lastsMs }, options = {}) {
-      if (slots.waiting >= limits.waiting) throw busy()
-      const deadline = performance.now() + lastsMs
-      const left = () => Math.max(0, deadline - performance.now())
-      const slot = await slots.take(size, { waitMs: Math.max(0, lastsMs - limits.timeMs) })
-      if (!slot) throw busy()
-      const running = read()
-        .then(bytes => thread.run({ bytes, options }, { keep: !isLarge(size), lastsMs: GIVEN_UP_MS }))
-        .finally(() => slot.release())
-      const answer = await inTime(running, left())
-      if (answer === undefined) throw busy()
-      if ('checked' in answer) return answer.checked
-      if ('errors' in answer) throw new DocumentInvalid(answer.errors)
-      log?.error({ failure: answer.failure }, 'a parser of documents failed')
-      throw invalid('the document cannot be read: its parser failed')
+      const waitMs = Math.max(0, lastsMs - limits.timeMs)
+      const answer = await run('the check of the document', { size, lastsMs, waitMs }, async () => ({
+        bytes: await read(),
+        options,
+      }))
+      return (answer as { checked: Checked }).checked
+    },
+    async compare(before, after, lastsMs = limits.lastsMs) {
+      const read = async ({ kind, read }: StoredDocument) => ({ kind, bytes: await read() })
+      const times = { size: before.size + after.size, lastsMs, waitMs: lastsMs / 2 }
+      const answer = await run('the comparison of the documents', times, async () => ({
+        ...(await read(after)),
+        before: await read(before),
+      }))
+      return (answer as { diff: DocumentDiff }).diff
     },
     stop: () => thread.stop(),
   }

@@ -23,6 +23,7 @@ import {
 } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
+import { type Comparisons, diffRoute } from './diff.ts'
 import { type DocumentsAggregate, type Precondition, requirePlace } from './document.decide.ts'
 import { type DocumentDocument, recordOf } from './document.projection.ts'
 import { type DocumentEvent, type DocumentsState, documentIn, idOf } from './document.ts'
@@ -39,6 +40,7 @@ export interface DocumentRoutes extends DocumentUploads {
   aggregate: DocumentsAggregate
   documents: Moments<DocumentDocument>
   operations: Collection<OperationDocument>
+  comparisons: Comparisons
   /**
    * The id of a version of an API, now or at a time.
    * @param active whether an API that is not ACTIVE counts as missing
@@ -72,6 +74,7 @@ export function documentRoutes(route: AddRoute, upload: AddRoute, media: Documen
   const { aggregate, documents, contents, findVersion, announce, limit } = media
   const find = finding(media)
   downloadRoute(route, media, find)
+  diffRoute(route, media.comparisons, find)
 
   route(listDocuments, async ({ params: { api_id: api, version_id }, query }) => {
     const apiVersion = await findVersion(api, version_id, query.at)

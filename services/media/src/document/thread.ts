@@ -15,8 +15,6 @@ export interface ThreadLimits {
 
 interface ThreadOptions extends ThreadLimits {
   script: URL
-  /** What a task is called when it exceeds a limit. */
-  what: string
 }
 
 /** Interval at which the processor time of a task is read. */
@@ -34,11 +32,15 @@ export class Thread<Task extends { bytes: Uint8Array }, Answer> {
 
   /**
    * Calls must not overlap.
+   * @param how.what what the task is called when it exceeds a limit
    * @param how.keep whether the thread is used again
    * @throws DocumentInvalid when the task exceeds a limit; Refusal too-many-checks after `lastsMs`
    */
-  async run(task: Task, { keep, lastsMs }: { keep: boolean; lastsMs: number }): Promise<Answer> {
-    const { heapMiB, what } = this.#options
+  async run(
+    task: Task,
+    { what, keep, lastsMs }: { what: string; keep: boolean; lastsMs: number },
+  ): Promise<Answer> {
+    const { heapMiB } = this.#options
     clearTimeout(this.#ending)
     this.#worker ??= this.#start()
     const worker = this.#worker
@@ -51,7 +53,7 @@ export class Thread<Task extends { bytes: Uint8Array }, Answer> {
         once(worker, 'exit', over).then((): never => {
           throw outOfMemory()
         }),
-        this.#exceeded(worker, lastsMs, over.signal),
+        this.#exceeded(worker, what, lastsMs, over.signal),
       ])
       worker.postMessage(task, transferable(task.bytes))
       const answer = await answered
@@ -67,8 +69,8 @@ export class Thread<Task extends { bytes: Uint8Array }, Answer> {
   }
 
   /** Throws once a thread has exceeded a limit of time. */
-  async #exceeded(worker: Worker, lastsMs: number, signal: AbortSignal): Promise<never> {
-    const { timeMs, what } = this.#options
+  async #exceeded(worker: Worker, what: string, lastsMs: number, signal: AbortSignal): Promise<never> {
+    const { timeMs } = this.#options
     const began = performance.now()
     let before: number | undefined
     let used = 0

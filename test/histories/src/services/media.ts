@@ -42,6 +42,7 @@ export const media: ServiceUnderTest = {
   async prepare({ peers }) {
     peers.answer(requests.apiExists, async () => ({ exists: true }))
     peers.answer(requests.findVersion, async ({ version }) => ({ id: version }))
+    peers.answer(requests.versionsBefore, async () => ({ ids: [] }))
     peers.answer(requests.react('catalog'), async () => null)
   },
   first: ['upload'],

@@ -1,0 +1,75 @@
+import { compareDocument, type DocumentDiff, type DocumentRecord, Refusal } from '@gantry/contracts'
+import type { AddRoute } from '@gantry/service-runtime'
+import type { StoredBytes } from '../bytes/bytes.ts'
+import { DocumentInvalid } from '../check/checked.ts'
+import type { Checker } from './checker.ts'
+import type { DocumentsAggregate } from './document.decide.ts'
+import type { DocumentDocument } from './document.projection.ts'
+import { type DocumentsState, documentIn } from './document.ts'
+import { refused } from './document.upload.ts'
+
+/** The properties of a stored document that a comparison needs. */
+type Stored = Pick<DocumentRecord, 'sha256' | 'size' | 'kind'>
+
+export interface Comparisons {
+  /** Tells what changed. @throws DocumentInvalid, BytesLost, Refusal too-many-checks */
+  diff(before: Stored, after: Stored, lastsMs?: number): Promise<DocumentDiff>
+  /** The document of a name in the version that was created last before another one, of those that have one. */
+  before(api: string, version: string, name: string): Promise<DocumentRecord | undefined>
+}
+
+export interface ComparisonsOptions {
+  aggregate: Pick<DocumentsAggregate, 'load'>
+  bytes: Pick<StoredBytes, 'get'>
+  checker: Pick<Checker, 'compare'>
+  /** The versions before another one, the last one first. */
+  versionsBefore(api: string, version: string): Promise<readonly string[]>
+}
+
+export function comparisons({ aggregate, bytes, checker, versionsBefore }: ComparisonsOptions): Comparisons {
+  const reading = ({ sha256, size, kind }: Stored) => ({ size, kind, read: () => bytes.get(sha256) })
+  return {
+    async diff(before, after, lastsMs) {
+      if (before.sha256 === after.sha256 && before.kind === after.kind)
+        return { breaking: false, changes: [], truncated: false }
+      return checker.compare(reading(before), reading(after), lastsMs)
+    },
+    async before(api, version, name) {
+      const { state } = await aggregate.load(api)
+      if (!hasOther(state, version, name)) return undefined
+      for (const id of await versionsBefore(api, version)) {
+        const document = documentIn(state, id, name)
+        if (document) return document
+      }
+      return undefined
+    },
+  }
+}
+
+/** Whether another version has a document of a name: only then the catalog is asked for their order. */
+const hasOther = ({ versions }: DocumentsState, version: string, name: string) =>
+  [...versions].some(([id, documents]) => id !== version && documents?.some(one => one.name === name))
+
+/** @param find the document that a caller has named */
+export function diffRoute(
+  route: AddRoute,
+  { diff, before }: Comparisons,
+  find: (named: { api_id: string; version_id: string }, name: string) => Promise<DocumentDocument>,
+): void {
+  route(compareDocument, async ({ params, query: { from, fromDocument } }) => {
+    const { api_id, name } = params
+    const after = await find(params, name)
+    const earlier = fromDocument ?? name
+    const named =
+      from === undefined
+        ? await before(after.api, after.apiVersion, earlier)
+        : await find({ api_id, version_id: from }, earlier)
+    if (!named)
+      throw new Refusal('document-not-found', { detail: `no earlier version has a document ${earlier}` })
+    try {
+      return { status: 200, body: await diff(named, after) }
+    } catch (error) {
+      throw error instanceof DocumentInvalid ? refused(error.errors) : error
+    }
+  })
+}
