@@ -64,6 +64,7 @@ export {
   type DocumentChange,
   type DocumentDiff,
   type DocumentError,
+  type DocumentFinding,
   DocumentRecord,
   deleteDocument,
   downloadDocument,
@@ -75,6 +76,7 @@ export {
   MAX_DOCUMENT_BYTES,
   type OperationQuery,
   putDocument,
+  type ScoredDocument,
 } from './operations/documents.ts'
 export {
   getApiHistory,
@@ -167,13 +169,14 @@ export {
   SCOPES,
   Scope,
 } from './operations/scopes.ts'
-export { listSigningKeys, type SigningKeyRecord } from './operations/signing-keys.ts'
 export {
   type BackingStoreState,
   getSystem,
   type Lag,
+  listSigningKeys,
   ProcessState,
   ServiceState,
+  type SigningKeyRecord,
   type System,
 } from './operations/system.ts'
 export { normalUsername } from './operations/username.ts'

@@ -35,6 +35,9 @@ import { imageRoutes } from './image/image.routes.ts'
 import type { ImageEvent, ImageState } from './image/image.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
+import { startLinter } from './rules/linter.ts'
+import { type Linting, lintingThreads } from './rules/linting.ts'
+import { lintsOf } from './rules/lints.ts'
 import { type RuleSetAggregate, ruleSetDecider } from './rules/rule-set.decide.ts'
 import { projectRuleSet, ruleSets } from './rules/rule-set.projection.ts'
 import { ruleSetRoutes } from './rules/rule-set.routes.ts'
@@ -45,19 +48,15 @@ import { startDraftSweeper, startSweeper } from './sweeper.ts'
 export function mediaService(
   given: Dependencies & { blobs: BlobStore },
   settings: DocumentSettings,
-  { checker = documentChecker(given.process.log) }: { checker?: Checker } = {},
+  threads: { checker?: Checker; linting?: Linting } = {},
 ): Service {
   const dependencies = instrumented(given)
   const { readModels, process } = dependencies
+  const { checker = documentChecker(process.log), linting = lintingThreads(process.log) } = threads
   const bytes = storedBytes(given.blobs)
-  const projector = new Projector({
-    ...dependencies,
-    ...process,
-    name: 'media.projector',
-    collections: [images, documents, ruleSets],
-  })
+  const projector = mediaProjector(dependencies)
   const image = imageAggregate(dependencies, projector)
-  const addRuleSets = ruleSetParts(dependencies, projector)
+  const rules = ruleParts(dependencies, { bytes, linting, projector })
   const docs = documentParts(dependencies, { bytes, checker, projector })
   const react = reactionsOf({ image, documents: docs.aggregate }, dependencies)
   const announcing = announcements(dependencies, docs.projector)
@@ -68,7 +67,7 @@ export function mediaService(
     projectors: [projector, docs.projector, docs.periods.projector],
     async routes(app, admit) {
       const route = router(app, admit, dependencies, 'media')
-      addRuleSets(route)
+      rules.addRoutes(route)
       await app.register(async forms => {
         await acceptForms(forms)
         imageRoutes(route, router(forms, admit, dependencies, 'media'), {
@@ -88,6 +87,7 @@ export function mediaService(
           ...uploads,
           documents: docs.periods.moments(readModels.collection(documents), documentPeriods),
           operations: readModels.collection(operations),
+          rules: rules.found,
           findVersion: async (api, version, at, active) =>
             (await process.peers.ask(requests.findVersion, { api, version, at, active })).id,
           announce: announcing.document,
@@ -108,6 +108,7 @@ export function mediaService(
     workers: [
       () => startSweeper(bytes, { ...dependencies, retentionMs: settings.DOCUMENT_RETENTION }),
       ...docs.workers,
+      ...rules.workers,
     ],
     responders: [
       responder(requests.react('media'), async message => {
@@ -147,6 +148,14 @@ function announcements({ eventStore, process }: Instrumented, ofOperations: Pick
 /** Maximum time that a change of a document waits for its operations, in milliseconds. */
 const PROJECTED_MS = 2_000
 
+const mediaProjector = ({ process, ...dependencies }: Instrumented) =>
+  new Projector({
+    ...dependencies,
+    ...process,
+    name: 'media.projector',
+    collections: [images, documents, ruleSets],
+  })
+
 const imageAggregate = (dependencies: Instrumented, projector: Projector): ImageAggregate =>
   aggregate({
     ...dependencies,
@@ -155,16 +164,29 @@ const imageAggregate = (dependencies: Instrumented, projector: Projector): Image
     view: { projector, project: projectImage },
   })
 
-/** The rule sets. @returns what adds their routes */
-function ruleSetParts(dependencies: Instrumented, projector: Projector) {
+/** The rule sets, and what they find in documents. */
+function ruleParts(
+  dependencies: Instrumented,
+  { bytes, linting, projector }: { bytes: StoredBytes; linting: Linting; projector: Projector },
+) {
+  const { readModels } = dependencies
   const ruleSet: RuleSetAggregate = aggregate({
     ...dependencies,
     category: 'ruleset',
     decider: ruleSetDecider,
     view: { projector, project: projectRuleSet },
   })
-  const stored = dependencies.readModels.collection(ruleSets)
-  return (route: AddRoute) => ruleSetRoutes(route, { ruleSet, documents: stored })
+  const parts = {
+    lints: lintsOf(bytes, readModels),
+    linting,
+    ruleSets: readModels.collection(ruleSets),
+    documents: readModels.collection(documents),
+  }
+  return {
+    found: parts.lints,
+    addRoutes: (route: AddRoute) => ruleSetRoutes(route, { ...parts, ruleSet }),
+    workers: [() => startLinter({ ...dependencies, ...parts, bytes }), () => linting],
+  }
 }
 
 /** The documents, what they say, and their read models. */

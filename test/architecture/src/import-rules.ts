@@ -30,6 +30,7 @@ const OWNERS = {
   '@opentelemetry/resources': 'packages/tracing',
   '@opentelemetry/sdk-trace': 'packages/tracing',
   '@scalar/fastify-api-reference': 'services/console',
+  '@redocly/openapi-core': 'services/media',
   '@seriousme/openapi-schema-validator': 'services/media',
   '@tanstack/react-query': 'services/console',
   '@tanstack/react-router': 'services/console',

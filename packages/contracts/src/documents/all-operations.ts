@@ -12,7 +12,6 @@ import * as jobs from '../operations/jobs.ts'
 import type { Operation } from '../operations/operation.ts'
 import * as readModels from '../operations/read-models.ts'
 import * as ruleSets from '../operations/rule-sets.ts'
-import * as signingKeys from '../operations/signing-keys.ts'
 import * as system from '../operations/system.ts'
 import * as versions from '../operations/versions.ts'
 import * as webhooks from '../operations/webhooks.ts'
@@ -35,7 +34,6 @@ export const OPERATIONS: readonly Operation[] = [
   eventSchemas,
   readModels,
   system,
-  signingKeys,
 ].flatMap(part =>
   Object.values(part).filter(
     (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,

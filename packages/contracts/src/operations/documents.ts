@@ -7,26 +7,33 @@ import { VersionPath } from './versions.ts'
 /** Maximum bytes of a document, after decompression. */
 export const MAX_DOCUMENT_BYTES = 20 * 1_048_576
 
-export const DocumentRecord = z
-  .object({
-    name: z.string(),
-    kind: DocumentKind,
-    mediaType: z.string(),
-    size: z.int().meta({ description: 'Bytes' }),
-    sha256: z.string().meta({ description: 'Hexadecimal' }),
-    primary: z
-      .boolean()
-      .meta({ description: 'Whether it describes the version; one document of a version does' }),
-    title: z.string().nullable(),
-    version: z.string().nullable().meta({ description: 'The version that the document names' }),
-    counts: DocumentCounts,
-    findings: z.object({ errors: z.int(), warnings: z.int() }),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-    updatedBy: z.string().nullable().meta({ description: 'Id of the user' }),
-  })
-  .meta({ id: 'Document' })
+export const DocumentRecord = z.object({
+  name: z.string(),
+  kind: DocumentKind,
+  mediaType: z.string(),
+  size: z.int().meta({ description: 'Bytes' }),
+  sha256: z.string().meta({ description: 'Hexadecimal' }),
+  primary: z
+    .boolean()
+    .meta({ description: 'Whether it describes the version; one document of a version does' }),
+  title: z.string().nullable(),
+  version: z.string().nullable().meta({ description: 'The version that the document names' }),
+  counts: DocumentCounts,
+  findings: z.object({ errors: z.int(), warnings: z.int() }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  updatedBy: z.string().nullable().meta({ description: 'Id of the user' }),
+})
 export type DocumentRecord = z.infer<typeof DocumentRecord>
+
+/** The record with the score of now, which the log does not have. */
+export const ScoredDocument = DocumentRecord.extend({
+  score: z.int().min(0).max(100).nullable().meta({
+    description:
+      '100 − 10 for each error − 2 for each warning of its findings, those of rule sets included; null for kinds without rules, with `at`, and until the rules are applied',
+  }),
+}).meta({ id: 'Document' })
+export type ScoredDocument = z.infer<typeof ScoredDocument>
 
 /** Where a document has a fault. Line and column are from 1; null where they are not known. */
 const place = {
@@ -38,15 +45,21 @@ const place = {
 export const DocumentError = z.object({ ...place, message: z.string() }).meta({ id: 'DocumentError' })
 export type DocumentError = z.infer<typeof DocumentError>
 
-export const Finding = z
-  .object({
-    severity: z.enum(['ERROR', 'WARNING']),
-    code: z.string().meta({ description: 'Stable, kebab-case' }),
-    message: z.string(),
-    ...place,
-  })
-  .meta({ id: 'Finding' })
+export const Finding = z.object({
+  severity: z.enum(['ERROR', 'WARNING']),
+  code: z.string().meta({ description: 'Stable, kebab-case; the name of the rule of a rule set' }),
+  message: z.string(),
+  ...place,
+})
 export type Finding = z.infer<typeof Finding>
+
+export const DocumentFinding = Finding.extend({
+  ruleSet: z
+    .string()
+    .nullable()
+    .meta({ description: 'Name of the rule set; null for the schema of the kind' }),
+}).meta({ id: 'Finding' })
+export type DocumentFinding = z.infer<typeof DocumentFinding>
 
 export const DocumentChange = z
   .object({
@@ -116,6 +129,7 @@ const example: DocumentRecord = {
   updatedBy: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
 }
 export const documentExample = example
+const scored: ScoredDocument = { ...example, score: 88 }
 
 const part = { service: 'media', tag: 'Documents' } as const
 const path = '/apis/{api_id}/versions/{version_id}/documents/{name}'
@@ -133,7 +147,7 @@ export const listDocuments = operation({
     ...paging(['name', 'kind', 'size', 'createdAt', 'updatedAt'], 'name,asc'),
     at: pastTime,
   }),
-  responses: { 200: { description: 'A page of documents', schema: pageOf(DocumentRecord, 'DocumentPage') } },
+  responses: { 200: { description: 'A page of documents', schema: pageOf(ScoredDocument, 'DocumentPage') } },
   problems: ['api-not-found', 'version-not-found'],
 })
 
@@ -155,12 +169,12 @@ export const putDocument = operation({
   bodyMediaType: '*/*',
   bodyLimit: MAX_DOCUMENT_BYTES,
   responses: {
-    200: { description: 'The document, which was there before', schema: DocumentRecord, example },
+    200: { description: 'The document, which was there before', schema: ScoredDocument, example: scored },
     201: {
       description: 'The new document',
-      schema: DocumentRecord,
+      schema: ScoredDocument,
       headers: { Location: 'Its path' },
-      example,
+      example: scored,
     },
   },
   problems: [
@@ -222,11 +236,21 @@ export const listFindings = operation({
   method: 'GET',
   path: `${path}/findings`,
   summary: 'List the findings in a document',
-  description: 'Violations of the schema of its kind, at most 1,000, errors first.',
+  description:
+    'Violations of the schema of its kind, at most 1,000, and for callers with READ_GOVERNANCE_DATA what enabled rule sets find, at most 500 of each. Errors first.',
   scope: 'API_READ',
   params: DocumentPath,
   query: z.object({ page: paging(['line'], 'line,asc').page, size: paging(['line'], 'line,asc').size }),
-  responses: { 200: { description: 'A page of findings', schema: pageOf(Finding, 'FindingPage') } },
+  responses: {
+    200: {
+      description: 'A page of findings',
+      schema: pageOf(DocumentFinding, 'Findings')
+        .extend({
+          truncated: z.boolean().meta({ description: 'Whether a rule set finds more than is kept' }),
+        })
+        .meta({ id: 'FindingPage' }),
+    },
+  },
   problems: [...notFound, 'too-many-checks'],
 })
 

@@ -47,7 +47,15 @@ export const RuleSetSnapshot = z.object({
 })
 export type RuleSetSnapshot = z.infer<typeof RuleSetSnapshot>
 
-export const RuleSetRecord = RuleSetSnapshot.meta({ id: 'RuleSet' })
+export const RuleSetRecord = RuleSetSnapshot.extend({
+  progress: z
+    .object({
+      linted: z.int().meta({ description: 'Number of documents that it was applied to as it is now' }),
+      total: z.int().meta({ description: 'Number of documents of its kinds' }),
+    })
+    .nullable()
+    .meta({ description: 'Null unless it is enabled' }),
+}).meta({ id: 'RuleSet' })
 export type RuleSetRecord = z.infer<typeof RuleSetRecord>
 
 const RuleSetPath = z.object({ rule_set_id: Uuid })
@@ -63,6 +71,7 @@ const example: RuleSetRecord = {
   enabled: true,
   kinds: ['openapi', 'asyncapi'],
   builtIn: false,
+  progress: { linted: 120, total: 2_634 },
   createdAt: '2026-11-21T09:30:00.000Z',
   updatedAt: '2026-11-21T09:30:00.000Z',
   updatedBy: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',

@@ -15,7 +15,9 @@ export interface StoredBytes {
   get(sha256: string, range?: ByteRange): Promise<Buffer>
   /** What was derived from bytes: `name` says how. */
   getDerived(name: string, sha256: string): Promise<Uint8Array | undefined>
+  /** Changes nothing when the name exists. */
   putDerived(name: string, sha256: string, derived: Uint8Array): Promise<void>
+  deleteDerived(name: string, sha256: string): Promise<void>
   /**
    * Garbage collection in two phases. Bytes that nothing references are set aside; those that an earlier sweep set aside
    * and that are still unreferenced are removed. An upload that runs during a sweep keeps its bytes if it ends before the
@@ -89,6 +91,7 @@ export function storedBytes(blobs: BlobStore): StoredBytes {
     get,
     getDerived: (name, sha256) => blobs.get(`derived-${name}-${sha256}`),
     putDerived: (name, sha256, derived) => blobs.put(`derived-${name}-${sha256}`, derived),
+    deleteDerived: (name, sha256) => blobs.delete(`derived-${name}-${sha256}`),
     sweep,
   }
 }

@@ -37,7 +37,7 @@ export const MAX_FINDINGS = 1_000
 /** A document may have more operations and names of schemas than are kept. */
 const MAX_KEPT = 20_000
 const MAX_ERRORS = 100
-const MAX_TEXT = 1_000
+export const MAX_TEXT = 1_000
 const MAX_SUMMARY = 200
 
 /** The document is not what it claims to be. */

@@ -74,9 +74,9 @@ function deepestOf(errors: readonly ErrorObject[]): Set<string> {
 }
 
 /** Adds the places in a tree. Errors come first, then by line. */
-export function located(tree: Tree, found: readonly Found[]): Finding[] {
+export function located(tree: Tree, found: readonly Found[], most = MAX_FINDINGS): Finding[] {
   const kept = found.toSorted((a, b) => Number(a.severity !== 'ERROR') - Number(b.severity !== 'ERROR'))
-  const first = kept.slice(0, MAX_FINDINGS)
+  const first = kept.slice(0, most)
   const places = first.length > 0 ? tree.locate(first.map(({ pointer }) => pointer)) : new Map()
   return first
     .map(finding => ({ ...finding, ...(places.get(finding.pointer) ?? { line: null, column: null }) }))

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import {
+  type DocumentFinding,
   type DocumentRecord,
   deleteDocument,
   downloadDocument,
@@ -36,11 +37,20 @@ interface NamedVersion {
   version_id: string
 }
 
+/** What rule sets found in documents. */
+interface RuleFindings {
+  /** Scores by the ids of documents; those without one are left out. */
+  scores(documents: readonly DocumentDocument[]): Promise<Map<string, number>>
+  /** `truncated` when a rule set found more than is kept. */
+  findings(document: DocumentDocument): Promise<{ findings: DocumentFinding[]; truncated: boolean }>
+}
+
 export interface DocumentRoutes extends DocumentUploads {
   aggregate: DocumentsAggregate
   documents: Moments<DocumentDocument>
   operations: Collection<OperationDocument>
   comparisons: Comparisons
+  rules: RuleFindings
   /**
    * The id of a version of an API, now or at a time.
    * @param active whether an API that is not ACTIVE counts as missing
@@ -71,7 +81,7 @@ const INERT = {
 
 /** @param upload adds a route whose body is a document */
 export function documentRoutes(route: AddRoute, upload: AddRoute, media: DocumentRoutes): void {
-  const { aggregate, documents, contents, findVersion, announce, limit } = media
+  const { aggregate, documents, findVersion, announce, limit, rules } = media
   const find = finding(media)
   downloadRoute(route, media, find)
   diffRoute(route, media.comparisons, find)
@@ -80,14 +90,10 @@ export function documentRoutes(route: AddRoute, upload: AddRoute, media: Documen
     const apiVersion = await findVersion(api, version_id, query.at)
     const moment = await documents.at(query.at, api)
     const { items, total } = await moment.find(listing(query, { api, apiVersion }))
-    return {
-      status: 200,
-      body: page(
-        items.map(({ doc }) => recordOf(doc)),
-        total,
-        query,
-      ),
-    }
+    const found = items.map(({ doc }) => doc)
+    const scores = query.at === undefined ? await rules.scores(found) : new Map<string, number>()
+    const content = found.map(doc => ({ ...recordOf(doc), score: scores.get(doc.id) ?? null }))
+    return { status: 200, body: page(content, total, query) }
   })
 
   upload(putDocument, async ({ params, query, metadata, request }) => {
@@ -102,8 +108,11 @@ export function documentRoutes(route: AddRoute, upload: AddRoute, media: Documen
     const command = { type: 'UploadDocument', metadata, api, ...place, content, primary } as const
     const executed = await aggregate.execute(api, command)
     await announce(api, idOf(version, name), executed)
-    const body = documentIn(executed.state, version, name)
-    if (!body) throw new Refusal('write-conflict')
+    const record = documentIn(executed.state, version, name)
+    if (!record) throw new Refusal('write-conflict')
+    const id = idOf(version, name)
+    const scores = await rules.scores([{ id, api, apiVersion: version, ...record }])
+    const body = { ...record, score: scores.get(id) ?? null }
     const headers = { etag: tagOf(body) }
     const isNew = executed.facts.some(({ metadata: { change } }) => change?.before === null)
     if (!isNew) return { status: 200, body, headers }
@@ -119,12 +128,7 @@ export function documentRoutes(route: AddRoute, upload: AddRoute, media: Documen
     return { status: 204 }
   })
 
-  route(listFindings, async ({ params, query }) => {
-    const { findings } = await contents.of(await find(params, params.name))
-    const from = (query.page - 1) * query.size
-    return { status: 200, body: page(findings.slice(from, from + query.size), findings.length, query) }
-  })
-
+  findingsRoute(route, media, find)
   operationRoutes(route, media)
 }
 
@@ -144,6 +148,28 @@ function finding({ documents, findVersion }: Pick<DocumentRoutes, 'documents' | 
     if (!stored) throw new Refusal('document-not-found')
     return stored.doc
   }
+}
+
+function findingsRoute(
+  route: AddRoute,
+  { contents, rules }: Pick<DocumentRoutes, 'contents' | 'rules'>,
+  find: ReturnType<typeof finding>,
+): void {
+  route(listFindings, async ({ params, query, principal }) => {
+    const document = await find(params, params.name)
+    const ofSchema = (await contents.of(document)).findings.map(one => ({ ...one, ruleSet: null }))
+    const isGoverned = principal.scopes.includes('READ_GOVERNANCE_DATA')
+    const { findings, truncated } = isGoverned
+      ? await rules.findings(document)
+      : { findings: [], truncated: false }
+    const all = [...ofSchema, ...findings].toSorted(
+      (a, b) =>
+        Number(a.severity !== 'ERROR') - Number(b.severity !== 'ERROR') || (a.line ?? 0) - (b.line ?? 0),
+    )
+    const from = (query.page - 1) * query.size
+    const body = { ...page(all.slice(from, from + query.size), all.length, query), truncated }
+    return { status: 200, body }
+  })
 }
 
 function downloadRoute(

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { Refusal } from '@gantry/contracts'
-import { invalid } from '../check/checked.ts'
+import { DocumentInvalid, invalid } from '../check/checked.ts'
 
 export interface ThreadLimits {
   /** Processor time of a task, in milliseconds. */
@@ -19,6 +19,9 @@ interface ThreadOptions extends ThreadLimits {
 
 /** Interval at which the processor time of a task is read. */
 const POLL_MS = 100
+
+/** A task exceeded its processor time. */
+export class TooSlow extends DocumentInvalid {}
 
 /** A thread that does one task after another. It is started when it is needed. */
 export class Thread<Task extends { bytes: Uint8Array }, Answer> {
@@ -86,7 +89,8 @@ export class Thread<Task extends { bytes: Uint8Array }, Answer> {
     while (performance.now() - began < lastsMs) {
       void measure()
       await setTimeout(POLL_MS, undefined, { signal })
-      if (used > timeMs * 1_000) throw invalid(`${what} takes longer than ${timeMs / 1_000} s`)
+      if (used > timeMs * 1_000)
+        throw new TooSlow(invalid(`${what} takes longer than ${timeMs / 1_000} s`).errors)
     }
     throw busy()
   }

@@ -33,7 +33,7 @@ export function readRuleSet(content: string): RuleSetContent {
 }
 
 /** The refusal of a rule set, with the lines and columns of the faults. */
-function faultsIn(tree: Tree, faults: readonly Fault[]): DocumentInvalid {
+export function faultsIn(tree: Tree, faults: readonly Fault[]): DocumentInvalid {
   const places = tree.locate(faults.map(({ pointer }) => pointer))
   return new DocumentInvalid(
     faults.map(({ pointer, message }) => ({

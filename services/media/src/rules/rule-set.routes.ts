@@ -12,36 +12,44 @@ import {
 import { type AddRoute, page } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import { DocumentInvalid } from '../check/checked.ts'
+import type { DocumentDocument } from '../document/document.projection.ts'
 import { refused } from '../document/document.upload.ts'
+import type { Linting } from './linting.ts'
+import { keyOf, type Lints } from './lints.ts'
 import type { RuleSetAggregate } from './rule-set.decide.ts'
-import { readRuleSet } from './rule-set.format.ts'
 import { allRuleSets, type RuleSetDocument } from './rule-set.projection.ts'
 
 export interface RuleSetRoutes {
   ruleSet: RuleSetAggregate
-  documents: Collection<RuleSetDocument>
+  ruleSets: Collection<RuleSetDocument>
+  documents: Pick<Collection<DocumentDocument>, 'count'>
+  lints: Pick<Lints, 'collection'>
+  linting: Pick<Linting, 'tryRuleSet'>
 }
 
-export function ruleSetRoutes(route: AddRoute, { ruleSet, documents }: RuleSetRoutes): void {
+export function ruleSetRoutes(route: AddRoute, rules: RuleSetRoutes): void {
+  const { ruleSet, ruleSets, linting } = rules
+  const shown = showing(rules)
+
   route(listRuleSets, async ({ query }) => {
-    const all = (await allRuleSets(documents)).toSorted(orderBy(query.sort))
+    const all = (await allRuleSets(ruleSets)).toSorted(orderBy(query.sort))
     const from = (query.page - 1) * query.size
-    const content = all.slice(from, from + query.size).map(recordOf)
+    const content = await Promise.all(all.slice(from, from + query.size).map(shown))
     return { status: 200, body: page(content, all.length, query) }
   })
 
   route(getRuleSet, async ({ params }) => ({ status: 200, ...(await current(params.rule_set_id)) }))
 
   route(createRuleSet, async ({ body: input, creationMetadata: metadata, newId }) => {
-    await requireContent(input.content)
-    if ((await documents.count({})) > MAX_RULE_SETS) throw tooMany()
+    await requireContent(linting, input.content)
+    if ((await ruleSets.count({})) > MAX_RULE_SETS) throw tooMany()
     const id = newId()
     await ruleSet.execute(id, { type: 'CreateRuleSet', metadata, id, input })
     return { status: 201, ...(await current(id)), location: `/ruleSets/${id}` }
   })
 
   route(updateRuleSet, async ({ params: { rule_set_id: id }, body: input, metadata, ifMatch }) => {
-    await requireContent(input.content)
+    if (input.content !== (await find(id)).content) await requireContent(linting, input.content)
     await ruleSet.execute(id, { type: 'UpdateRuleSet', metadata, id, input, ifMatch })
     return { status: 200, ...(await current(id)) }
   })
@@ -51,17 +59,23 @@ export function ruleSetRoutes(route: AddRoute, { ruleSet, documents }: RuleSetRo
     return { status: 204 }
   })
 
-  const current = async (id: string) => {
-    const doc = (await allRuleSets(documents)).find(one => one.id === id)
+  const find = async (id: string) => {
+    const doc = (await allRuleSets(ruleSets)).find(one => one.id === id)
     if (!doc) throw new Refusal('rule-set-not-found')
-    return { body: recordOf(doc), revision: doc.recordRevision }
+    return doc
+  }
+
+  const current = async (id: string) => {
+    const doc = await find(id)
+    const body = await shown(doc)
+    return { body, revision: doc.recordRevision, variant: body.progress && JSON.stringify(body.progress) }
   }
 }
 
 /** @throws Refusal rule-set-invalid */
-async function requireContent(content: string): Promise<void> {
+async function requireContent(linting: Pick<Linting, 'tryRuleSet'>, content: string): Promise<void> {
   try {
-    readRuleSet(content)
+    await linting.tryRuleSet(content)
   } catch (error) {
     throw error instanceof DocumentInvalid ? refused(error.errors, 'rule-set-invalid') : error
   }
@@ -73,7 +87,17 @@ const tooMany = () =>
     limit: MAX_RULE_SETS,
   })
 
-const recordOf = ({ recordRevision, ...record }: RuleSetDocument): RuleSetRecord => record
+/** The record of a rule set with the number of documents that it was applied to. */
+const showing =
+  ({ documents, lints }: Pick<RuleSetRoutes, 'documents' | 'lints'>) =>
+  async ({ recordRevision, ...record }: RuleSetDocument): Promise<RuleSetRecord> => {
+    if (!record.enabled) return { ...record, progress: null }
+    const [linted, total] = await Promise.all([
+      lints.collection.count({ where: { sets: keyOf(record) } }),
+      documents.count({ where: { kind: { in: record.kinds } } }),
+    ])
+    return { ...record, progress: { linted: Math.min(linted, total), total } }
+  }
 
 const orderBy =
   (sort: readonly SortBy[]) =>

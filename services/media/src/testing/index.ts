@@ -1,2 +1,2 @@
-export { inlineChecker } from './inline-checker.ts'
+export { inlineChecker, inlineLinting } from './inline-checker.ts'
 export { largeOpenApi, samples } from './sample-documents.ts'

@@ -1,6 +1,8 @@
 import { checkDocument } from '../check/check.ts'
 import { compareDocuments } from '../compare/compare.ts'
 import type { Checker } from '../document/checker.ts'
+import { lint, tryRuleSet } from '../rules/lint.ts'
+import type { Linting } from '../rules/linting.ts'
 
 /** Checks documents in the calling thread, for tests that control time. */
 export const inlineChecker: Checker = {
@@ -12,3 +14,6 @@ export const inlineChecker: Checker = {
     ),
   stop: async () => {},
 }
+
+/** Applies rules in the calling thread. */
+export const inlineLinting: Linting = { lint, tryRuleSet, stop: async () => {} }

@@ -1,6 +1,6 @@
 import { requests } from '@gantry/contracts'
 import { documentSettings, mediaService } from '@gantry/media'
-import { inlineChecker } from '@gantry/media/testing'
+import { inlineChecker, inlineLinting } from '@gantry/media/testing'
 import type { ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
 
@@ -38,7 +38,11 @@ const documentAt = (asked: Parameters<typeof api>[0] & { variant: number }) => {
 
 export const media: ServiceUnderTest = {
   name: 'media',
-  make: dependencies => mediaService(dependencies, documentSettings.parse({}), { checker: inlineChecker }),
+  make: dependencies =>
+    mediaService(dependencies, documentSettings.parse({}), {
+      checker: inlineChecker,
+      linting: inlineLinting,
+    }),
   async prepare({ peers }) {
     peers.answer(requests.apiExists, async () => ({ exists: true }))
     peers.answer(requests.findVersion, async ({ version }) => ({ id: version }))

@@ -1,0 +1,28 @@
+import { constants, setPriority } from 'node:os'
+import { parentPort } from 'node:worker_threads'
+import { DocumentInvalid } from '../check/checked.ts'
+import { type Linted, lint, tryRuleSet } from './lint.ts'
+
+/** The content of a rule set, and a document to apply it to. Without a document the rule set is tried. */
+export interface LintTask {
+  bytes: Uint8Array
+  content: string
+}
+export type LintAnswer = { linted: Linted } | { errors: DocumentInvalid['errors'] } | { failure: string }
+
+async function answerTo({ bytes, content }: LintTask): Promise<LintAnswer> {
+  if (bytes.length === 0) {
+    await tryRuleSet(content)
+    return { linted: { errors: 0, warnings: 0, findings: [] } }
+  }
+  // On Linux this is the priority of the calling thread. Requests and checks go first.
+  setPriority(constants.priority.PRIORITY_LOW)
+  return { linted: await lint(bytes, content) }
+}
+
+parentPort?.on('message', async (task: LintTask) => {
+  const answer = await answerTo(task).catch((error: Error) =>
+    error instanceof DocumentInvalid ? { errors: error.errors } : { failure: error.stack ?? error.message },
+  )
+  parentPort?.postMessage(answer)
+})

@@ -1,0 +1,108 @@
+import type { Finding } from '@gantry/contracts'
+import {
+  BaseResolver,
+  type Config,
+  createConfig,
+  lintConfig,
+  lintDocument,
+  Source,
+} from '@redocly/openapi-core'
+import { invalid, MAX_TEXT, textOf } from '../check/checked.ts'
+import { type Found, located } from '../check/schema.ts'
+import { decode } from '../check/text.ts'
+import { readTree } from '../check/tree.ts'
+import { faultsIn, readRuleSet } from './rule-set.format.ts'
+
+/** What the rules of a set find in a document. */
+export interface Linted {
+  errors: number
+  warnings: number
+  /** At most `MAX_RULE_FINDINGS`, errors first. */
+  findings: Finding[]
+}
+
+/** Findings of a rule set that are kept of a document. */
+const MAX_RULE_FINDINGS = 500
+
+/** Reads nothing: a rule about what another file has finds nothing. */
+class NoFiles extends BaseResolver {
+  override async loadExternalRef(reference: string): Promise<Source> {
+    return new Source(reference, '{}')
+  }
+}
+
+const PLACE = '/document.yaml'
+
+/** The last configuration: documents are linted by the same rules one after another. */
+let last: { content: string; config: Config } | undefined
+
+async function configOf(content: string): Promise<Config> {
+  if (last?.content !== content)
+    last = {
+      content,
+      config: await createConfig(readRuleSet(content).config, { externalRefResolver: new NoFiles() }),
+    }
+  return last.config
+}
+
+/**
+ * Applies a rule set to a document of OpenAPI or AsyncAPI.
+ * @param content a rule set that `tryRuleSet` has accepted
+ * @throws DocumentInvalid when the document cannot be read
+ */
+export async function lint(bytes: Uint8Array, content: string): Promise<Linted> {
+  const text = decode(bytes)?.text
+  if (text === undefined) throw invalid('the document is no text')
+  const tree = readTree(text)
+  const problems = await problemsIn(tree.value, await configOf(content))
+  const errors = problems.filter(({ severity }) => severity === 'ERROR').length
+  const findings = located(tree, problems, MAX_RULE_FINDINGS)
+  return { errors, warnings: problems.length - errors, findings }
+}
+
+async function problemsIn(parsed: unknown, config: Config): Promise<Found[]> {
+  const document = { source: new Source(PLACE, ''), parsed }
+  const problems = await lintDocument({ document, config, externalRefResolver: new NoFiles() })
+  return problems.map(({ severity, ruleId, message, location: [place] }) => ({
+    severity: severity === 'error' ? 'ERROR' : 'WARNING',
+    code: ruleId,
+    message: textOf(message) ?? '',
+    pointer: place?.pointer?.replace(/^#\/?(?=.)/, '/').replace(/^#\/?$/, '') ?? '',
+  }))
+}
+
+const SAMPLES = [
+  { swagger: '2.0' },
+  { openapi: '3.0.0' },
+  { openapi: '3.1.0' },
+  { openapi: '3.2.0' },
+  { asyncapi: '2.6.0' },
+  { asyncapi: '3.0.0' },
+].map(version => ({
+  ...version,
+  info: { title: 'Sample', version: '1' },
+  paths: {},
+  channels: {},
+  operations: {},
+}))
+
+/**
+ * Checks the names and the options of the rules, which the engine knows.
+ * @throws DocumentInvalid
+ */
+export async function tryRuleSet(content: string): Promise<void> {
+  const { tree, config: raw } = readRuleSet(content)
+  try {
+    const config = await createConfig(structuredClone(raw), { externalRefResolver: new NoFiles() })
+    const problems = await lintConfig({ config, externalRefResolver: new NoFiles() })
+    const faults = problems.map(({ message, location: [place] }) => ({
+      message: message.slice(0, MAX_TEXT),
+      pointer: place?.pointer?.replace(/^#\/?(?=.)/, '/') ?? '',
+    }))
+    if (faults.length > 0) throw faultsIn(tree, faults)
+    for (const sample of SAMPLES) await problemsIn(sample, config)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'DocumentInvalid') throw error
+    throw invalid(error instanceof Error ? error.message : String(error), { line: 1, column: 1 })
+  }
+}

@@ -1,0 +1,156 @@
+import { join } from 'node:path'
+import { DEFAULT_RULE_SET, type DocumentFinding, requests } from '@gantry/contracts'
+import { folderBlobStore } from '@gantry/embedded'
+import type { Service } from '@gantry/service-runtime'
+import { administrator, type Host, hostService } from '@gantry/service-runtime/testing'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { mediaService } from '../app.ts'
+import { TooSlow } from '../document/thread.ts'
+import { documentSettings } from '../settings.ts'
+import { inlineChecker, inlineLinting } from '../testing/inline-checker.ts'
+import { type Linting, lintingThreads } from './linting.ts'
+
+const API = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
+const VERSION = '2f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b01'
+const openapi = (title: string) =>
+  `openapi: 3.0.3\ninfo: {title: ${title}, version: '1', x: 1}\npaths: {}\nservers: [{url: /}]\n`
+
+const silent = { info() {}, warn() {}, error() {} }
+let host: Host<Service>
+const opened: Host<Service>[] = []
+/** What was linted: titles of documents, with the contents of rule sets. */
+let linted: string[] = []
+
+const open = async (linting: Linting = inlineLinting) => {
+  linted = []
+  const noted: Linting = {
+    ...linting,
+    lint(bytes, content) {
+      const [, title] = /title: (\w+)/.exec(Buffer.from(bytes).toString()) ?? []
+      linted.push(`${title} ${/([\w-]+): (error|warn)/.exec(content)?.[1]}`)
+      return linting.lint(bytes, content)
+    },
+  }
+  host = await hostService((dependencies, folder) => {
+    const blobs = folderBlobStore({ path: join(folder, 'images') })
+    const { peers } = dependencies.process
+    peers.answer(requests.findVersion, async ({ version }) => ({ id: version }))
+    peers.answer(requests.react('catalog'), async () => null)
+    const inline = { checker: inlineChecker, linting: noted }
+    return mediaService({ ...dependencies, blobs }, documentSettings.parse({}), inline)
+  })
+  opened.push(host)
+}
+afterEach(() => opened.pop()?.close())
+
+const path = `/apis/${API}/versions/${VERSION}/documents`
+const call = async (method: 'GET' | 'PUT' | 'POST' | 'DELETE', url: string, payload?: string | object) =>
+  host.app.inject({ method, url, ...(payload !== undefined && { payload }) })
+const put = (name: string, content: string) => call('PUT', `${path}/${name}`, content)
+const until = <T>(check: () => Promise<T> | T) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
+const scores = async () =>
+  (await call('GET', path)).json().content.map(({ score }: { score: number | null }) => score)
+const findings = async (name: string) =>
+  (await call('GET', `${path}/${name}/findings`))
+    .json()
+    .content.map(({ ruleSet, code }: DocumentFinding) => [ruleSet, code])
+const disableDefault = async () => {
+  const record = (await call('GET', `/ruleSets/${DEFAULT_RULE_SET}`)).json()
+  await call('PUT', `/ruleSets/${DEFAULT_RULE_SET}`, { ...record, enabled: false })
+}
+const progress = async (id: string) => (await call('GET', `/ruleSets/${id}`)).json().progress
+const create = async (content: string) =>
+  (await call('POST', '/ruleSets', { name: 'House', content })).json().id as string
+
+describe('the linter', () => {
+  test('gives a document that arrives findings of rules and a score', async () => {
+    await open()
+    await put('a.yaml', openapi('A'))
+    await until(async () => expect(await scores()).toEqual([88]))
+    expect(await findings('a.yaml')).toEqual([
+      [null, 'schema-violation'],
+      ['Recommended', 'info-license'],
+    ])
+    const scopes = administrator.scopes.filter(scope => scope !== 'READ_GOVERNANCE_DATA')
+    host.actAs({ ...administrator, scopes })
+    expect(await findings('a.yaml')).toEqual([[null, 'schema-violation']])
+    host.actAs(administrator)
+    await put('notes.md', '# Notes')
+    expect(await scores()).toEqual([88, null])
+  })
+
+  test('lints all documents again by a changed rule set, those alone, and tells how far it is', async () => {
+    await open()
+    await disableDefault()
+    await put('a.yaml', openapi('A'))
+    await put('b.yaml', openapi('B'))
+    const id = await create('rules: {info-contact: error}')
+    await until(async () => expect(await progress(id)).toEqual({ linted: 2, total: 2 }))
+    expect(await scores()).toEqual([80, 80])
+    await host.restart()
+    const other = await create('rules: {info-license: warn}')
+    await until(async () => expect(await progress(other)).toEqual({ linted: 2, total: 2 }))
+    expect(await scores()).toEqual([78, 78])
+    const once = ['A info-contact', 'A info-license', 'B info-contact', 'B info-license']
+    expect(linted.toSorted()).toEqual(once)
+    await call('DELETE', `/ruleSets/${id}`)
+    await until(async () => expect(await scores()).toEqual([88, 88]))
+    expect(linted).toHaveLength(4)
+  })
+
+  test('forgets removed documents', async () => {
+    await open()
+    await put('a.yaml', openapi('A'))
+    await put('b.yaml', openapi('B'))
+    await until(async () => expect(await progress(DEFAULT_RULE_SET)).toEqual({ linted: 2, total: 2 }))
+    await call('DELETE', `${path}/a.yaml`)
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
+    onTestFinished(() => void clock.mockRestore())
+    const { readModels } = host.dependencies
+    const { lints } = await import('./lints.ts')
+    await until(async () => expect(await readModels.collection(lints).count({})).toBe(1))
+    await put('a.yaml', openapi('A'))
+    await until(async () => expect(await scores()).toEqual([88, 88]))
+  })
+})
+
+describe('rules that need too much time', () => {
+  test('are ended', async () => {
+    const threads = lintingThreads(silent, { timeMs: 1_000, heapMiB: 128, idleMs: 1_000 })
+    onTestFinished(() => threads.stop())
+    const backtracks =
+      'rules: {rule/a: {subject: {type: Info, property: title}, assertions: {pattern: "^(A+)+$"}}}'
+    const document = Uint8Array.from(Buffer.from(openapi(`${'A'.repeat(40)}b`)))
+    await expect(threads.lint(document, backtracks)).rejects.toThrow(TooSlow)
+  })
+
+  test('end as a finding, and are not tried with further documents', async () => {
+    const lint = async () => {
+      throw new TooSlow([{ line: null, column: null, pointer: null, message: 'takes longer than 10 s' }])
+    }
+    await open({ ...inlineLinting, lint })
+    for (const name of ['a', 'b', 'c', 'd']) await put(name, openapi(name))
+    await until(async () => expect(await progress(DEFAULT_RULE_SET)).toEqual({ linted: 4, total: 4 }))
+    expect(linted).toHaveLength(3)
+    const messages = async (name: string) =>
+      (await call('GET', `${path}/${name}/findings`))
+        .json()
+        .content.map((one: DocumentFinding) => one.message)
+    expect(await messages('a')).toContain('takes longer than 10 s')
+    expect((await messages('d')).join()).toMatch(/too much time for 3 documents/)
+    expect(await findings('d')).toContainEqual(['Recommended', 'rule-set-not-applied'])
+  })
+})
+
+describe('a rule set', () => {
+  test.for([
+    ['rules:\n  no-such-rule: error', 2, /no-such-rule/],
+    ['rules:\n  rule/a: {subject: {type: Nothing}, assertions: {defined: true}}', 2, /Nothing/],
+    ['rules:\n  rule/a: {subject: {type: Info}, assertions: {nothing: true}}', 2, /nothing/],
+  ] as const)('with rules that the engine does not know is refused: %j', async ([content, line, message]) => {
+    await open()
+    const { code, errors } = (await call('POST', '/ruleSets', { name: 'a', content })).json()
+    expect([code, errors[0]]).toMatchObject(['rule-set-invalid', { line }])
+    expect(errors[0].message).toMatch(message)
+  })
+})

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import type { DocumentFinding, DocumentKind, DocumentRecord, Finding } from '@gantry/contracts'
+import { type Collection, defineCollection, type ReadModels } from '@gantry/stores'
+import type { StoredBytes } from '../bytes/bytes.ts'
+import type { DocumentDocument } from '../document/document.projection.ts'
+import type { Linted } from './lint.ts'
+import { allRuleSets, type RuleSetDocument, ruleSets } from './rule-set.projection.ts'
+
+/** Increase it when the engine finds something else: documents are then linted again. */
+const ENGINE = 1
+
+/** Which rules a document was linted by, and its score. Its id is that of the document. */
+export interface LintDocument {
+  id: string
+  api: string
+  sha256: string
+  /** Keys of the rule sets, see `keyOf`. */
+  sets: string[]
+  score: number
+}
+
+/** Made again from the bytes and the rule sets when it is lost, so that no projector has it. */
+export const lints = defineCollection<LintDocument>({
+  name: 'media.lints',
+  version: 1,
+  fields: { sets: 'strings', score: 'number' },
+})
+
+/** What a rule set found in a document, or why it could not be applied. */
+export type SetResult = Linted | { problem: string }
+
+/** Names the content of a rule set: it changes with what it finds, and not with its name. */
+export const keyOf = ({ id, kinds, content }: Pick<RuleSetDocument, 'id' | 'kinds' | 'content'>): string =>
+  `${id}.${createHash('sha256')
+    .update(JSON.stringify([ENGINE, kinds, content]))
+    .digest('hex')
+    .slice(0, 16)}`
+
+const POINTS = { error: 10, warning: 2 }
+
+/** 100 − 10 for each error − 2 for each warning, at least 0. A rule set that cannot be applied is a warning. */
+export function scoreOf(
+  { errors, warnings }: DocumentRecord['findings'],
+  results: Iterable<SetResult>,
+): number {
+  let score = 100 - POINTS.error * errors - POINTS.warning * warnings
+  for (const result of results)
+    score -=
+      'problem' in result ? POINTS.warning : POINTS.error * result.errors + POINTS.warning * result.warnings
+  return Math.max(0, score)
+}
+
+/** An enabled rule set with its key. */
+export interface EnabledSet extends RuleSetDocument {
+  key: string
+}
+
+type StoredDocument = Pick<DocumentRecord, 'sha256' | 'kind'>
+
+export interface Lints {
+  collection: Collection<LintDocument>
+  /** The enabled rule sets. */
+  enabled(): Promise<EnabledSet[]>
+  /** What a rule set, by its key, found in a document; undefined before it is applied. */
+  result(document: StoredDocument, key: string): Promise<SetResult | undefined>
+  keep(document: StoredDocument, key: string, result: SetResult): Promise<void>
+  /** Deletes what a former content of a rule set found. */
+  discard(document: StoredDocument, key: string): Promise<void>
+  /** Scores by id. Documents of other kinds, and those that are not linted yet, have none. */
+  scores(documents: readonly DocumentDocument[]): Promise<Map<string, number>>
+  /** What enabled rule sets found, and whether a rule set found more than is kept. */
+  findings(document: DocumentDocument): Promise<{ findings: DocumentFinding[]; truncated: boolean }>
+}
+
+const nameOf = (kind: DocumentKind, key: string) => `lint-${kind}-${key}`
+
+export function lintsOf(bytes: StoredBytes, readModels: Pick<ReadModels, 'collection'>): Lints {
+  const collection = readModels.collection(lints)
+  const sets = readModels.collection(ruleSets)
+  const enabled = async () =>
+    (await allRuleSets(sets)).filter(set => set.enabled).map(set => ({ ...set, key: keyOf(set) }))
+  const result: Lints['result'] = async ({ sha256, kind }, key) => {
+    const stored = await bytes.getDerived(nameOf(kind, key), sha256)
+    return stored && JSON.parse(Buffer.from(stored).toString())
+  }
+  return {
+    collection,
+    enabled,
+    result,
+    keep: ({ sha256, kind }, key, made) =>
+      bytes.putDerived(nameOf(kind, key), sha256, Buffer.from(JSON.stringify(made))),
+    discard: ({ sha256, kind }, key) => bytes.deleteDerived(nameOf(kind, key), sha256),
+    async scores(documents) {
+      const found = await collection.getMany(documents.map(({ id }) => id))
+      const hashes = new Map(documents.map(({ id, sha256 }) => [id, sha256]))
+      const current = found.filter(({ doc }) => hashes.get(doc.id) === doc.sha256)
+      return new Map(current.map(({ doc }) => [doc.id, doc.score]))
+    },
+    async findings(document) {
+      const found = (await enabled()).map(async ({ key, name }) => {
+        const made = await result(document, key)
+        return made ? [{ name, result: made }] : []
+      })
+      const named = (await Promise.all(found)).flat()
+      return {
+        findings: named.flatMap(({ name, result }) =>
+          findingsOf(result).map(finding => ({ ...finding, ruleSet: name })),
+        ),
+        truncated: named.some(
+          ({ result }) => 'findings' in result && result.findings.length < result.errors + result.warnings,
+        ),
+      }
+    },
+  }
+}
+
+const findingsOf = (result: SetResult): Finding[] =>
+  'findings' in result
+    ? result.findings
+    : [
+        {
+          severity: 'WARNING',
+          code: 'rule-set-not-applied',
+          message: result.problem,
+          ...{ line: null, column: null, pointer: null },
+        },
+      ]
