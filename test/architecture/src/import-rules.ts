@@ -21,6 +21,7 @@ const OWNERS = {
   '@fastify/static': 'services/gateway',
   '@fastify/swagger': 'services/gateway',
   '@fastify/swagger-ui': 'services/gateway',
+  '@graphql-inspector/core': 'services/media',
   '@mantine/core': 'services/console',
   '@mantine/hooks': 'services/console',
   '@mantine/notifications': 'services/console',

@@ -65,7 +65,7 @@ export const DocumentChange = z
   .object({
     pointer: z.string().meta({
       description:
-        'Place in the document (JSON Pointer, or `line N` of other syntaxes); of what was removed, in the earlier one',
+        'Place in the document: JSON Pointer, or name, or `line N` of other syntaxes; of what was removed, in the earlier one',
     }),
     level: z
       .enum(['BREAKING', 'COMPATIBLE', 'UNCLEAR'])
@@ -261,7 +261,7 @@ export const compareDocument = operation({
   path: `${path}/diff`,
   summary: 'Compare a document with that of an earlier version',
   description:
-    'What changed for clients, by rules of OpenAPI: texts and examples do not count. A change of a schema that several operations use is told once.',
+    'What changed for clients of OpenAPI, AsyncAPI, GraphQL, JSON Schema and Protobuf: texts and examples do not count. A change of a schema that several operations use is told once. Changes of other kinds are UNCLEAR.',
   scope: 'API_READ',
   params: DocumentPath,
   query: z.object({

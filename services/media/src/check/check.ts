@@ -13,7 +13,7 @@ import {
 import { checkIntrospection, checkSdl, introspectionOf, looksLikeGraphQl } from './graphql.ts'
 import { isJsonSchema, isPostman, jsonSchema, postman } from './json-kinds.ts'
 import { openApiContent, openApiFindings, openApiVersion } from './openapi.ts'
-import { looksLikeProtobuf, protobufContent, protobufZipContent } from './protobuf.ts'
+import { isZip, looksLikeProtobuf, protobufContent, protobufZipContent } from './protobuf.ts'
 import { type Found, located } from './schema.ts'
 import { type Decoded, decode, requireUtf8 } from './text.ts'
 import { readTree, type Tree } from './tree.ts'
@@ -50,9 +50,6 @@ const made = (
   content,
   findings,
 })
-
-const isZip = (bytes: Uint8Array) =>
-  bytes[0] === 0x50 && bytes[1] === 0x4b && (bytes[2] === 3 || bytes[2] === 5)
 
 function binary(bytes: Uint8Array): Checked | undefined {
   if (!isZip(bytes)) return undefined

@@ -59,15 +59,22 @@ const findingOf = ({ message, locations }: GraphQLError): Finding => ({
 
 /** @throws DocumentInvalid for wrong syntax */
 export function checkSdl(text: string): { content: Content; findings: Finding[] } {
-  let document: DocumentNode
+  const document = parsedSdl(text)
+  return checked(() => schemaOfSdl(document))
+}
+
+/** @throws DocumentInvalid for wrong syntax */
+export function parsedSdl(text: string): DocumentNode {
   try {
-    document = parse(text, { maxTokens: MAX_TOKENS })
+    return parse(text, { maxTokens: MAX_TOKENS })
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error
     throw invalid(error.message.replace(/^Syntax Error: /, ''), error.locations?.[0])
   }
-  return checked(() => buildASTSchema(document, { assumeValidSDL: true }))
 }
+
+/** @throws Error for a schema that makes no sense */
+export const schemaOfSdl = (document: DocumentNode) => buildASTSchema(document, { assumeValidSDL: true })
 
 export const checkIntrospection = (introspection: IntrospectionQuery) =>
   checked(() => buildClientSchema(introspection))

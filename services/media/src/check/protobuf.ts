@@ -31,6 +31,9 @@ export const looksLikeProtobuf = (text: string): boolean => {
   )
 }
 
+export const isZip = (bytes: Uint8Array) =>
+  bytes[0] === 0x50 && bytes[1] === 0x4b && (bytes[2] === 3 || bytes[2] === 5)
+
 const MAX_FILES = 1_000
 /** As many as a document may have. @gantry/contracts would take 20 MB of each thread. */
 const MAX_UNPACKED_BYTES = 20 * 1_048_576
@@ -40,17 +43,24 @@ export const protobufContent = (text: string): Content => contentOf([['', text]]
 
 /** The content of the files of Protocol Buffers in a zip; undefined if it has none. @throws DocumentInvalid */
 export function protobufZipContent(bytes: Uint8Array): Content | undefined {
+  const files = textsIn(bytes)
+  return files.length > 0 ? contentOf(files) : undefined
+}
+
+/** What the files of Protocol Buffers in a zip declare. @throws DocumentInvalid */
+export const protobufZipRoots = (bytes: Uint8Array): protobuf.Root[] =>
+  textsIn(bytes).map(([name, text]) => protobufRoot(text, name))
+
+function textsIn(bytes: Uint8Array): [name: string, text: string][] {
   const names = unlessDamaged(() => filesIn(bytes)).filter(({ name }) => name.endsWith('.proto'))
-  if (names.length === 0) return undefined
   let left = MAX_UNPACKED_BYTES
-  const files = names.map(({ name, read }): [string, string] => {
+  return names.map(({ name, read }): [string, string] => {
     const content = unlessDamaged(() => read(left))
     left -= content.length
     const decoded = decode(content)
     if (!decoded) throw invalid(`${name} is not text`)
     return [name, requireUtf8(decoded)]
   })
-  return contentOf(files)
 }
 
 function contentOf(files: readonly [name: string, text: string][]): Content {
@@ -58,7 +68,7 @@ function contentOf(files: readonly [name: string, text: string][]): Content {
   const schemas: string[] = []
   let title: string | null = null
   for (const [name, text] of files) {
-    const root = parsed(name, text)
+    const root = protobufRoot(text, name)
     const visit = (part: protobuf.ReflectionObject) => {
       if (part instanceof protobuf.Service) operations.push(...operationsOf(part))
       else if (part instanceof protobuf.Type || part instanceof protobuf.Enum) schemas.push(nameOf(part))
@@ -84,7 +94,8 @@ const operationsOf = (service: protobuf.Service): Operation[] =>
     }),
   )
 
-function parsed(name: string, text: string): protobuf.Root {
+/** What a file of Protocol Buffers declares. @throws DocumentInvalid for wrong syntax */
+export function protobufRoot(text: string, name = ''): protobuf.Root {
   const root = new protobuf.Root()
   try {
     protobuf.parse(text, root, { keepCase: true, alternateCommentMode: true })

@@ -10,8 +10,8 @@ const compared = (kind: DocumentKind, before: unknown, after: unknown) => {
   return compareDocuments(document(before), document(after))
 }
 /** The changes, each by the first letter of its level and its message. */
-const changesOf = (kind: DocumentKind, before: unknown, after: unknown) =>
-  compared(kind, before, after).changes.map(({ level, message }) => `${level[0]} ${message}`)
+const changesOf = async (kind: DocumentKind, before: unknown, after: unknown) =>
+  (await compared(kind, before, after)).changes.map(({ level, message }) => `${level[0]} ${message}`)
 
 const api = (operation: object, more: object = {}) => ({
   openapi: '3.0.3',
@@ -102,7 +102,9 @@ describe('an operation of OpenAPI', () => {
       api({}, { servers: [{ url: 'https://b/v2/' }] }),
       ['U the paths of the servers changed from /v1 to /v2'],
     ],
-  ])('%s', ([, before, after, changes]) => expect(changesOf('openapi', before, after)).toEqual(changes))
+  ])('%s', async ([, before, after, changes]) =>
+    expect(await changesOf('openapi', before, after)).toEqual(changes),
+  )
 })
 
 describe('a schema', () => {
@@ -175,14 +177,16 @@ describe('a schema', () => {
       'C',
     ],
     ['nothing is valid', {}, false, 'B', 'C'],
-  ])('%s', ([, before, after, inRequests, inResponses]) => {
-    const levels = (of: typeof request) =>
-      [...new Set(compared('openapi', of(before), of(after)).changes.map(({ level }) => level[0]))].join('')
-    expect([levels(request), levels(response)]).toEqual([inRequests, inResponses])
+  ])('%s', async ([, before, after, inRequests, inResponses]) => {
+    const levels = async (of: typeof request) => {
+      const { changes } = await compared('openapi', of(before), of(after))
+      return [...new Set(changes.map(({ level }) => level[0]))].join('')
+    }
+    expect([await levels(request), await levels(response)]).toEqual([inRequests, inResponses])
   })
 })
 
-test('a change of a shared schema is told once, where the schema is, and cyclic schemas end', () => {
+test('a change of a shared schema is told once, where the schema is, and cyclic schemas end', async () => {
   const shared = (type: string) => ({
     ...response({ $ref: '#/components/schemas/Pet' }),
     components: {
@@ -193,7 +197,7 @@ test('a change of a shared schema is told once, where the schema is, and cyclic 
       },
     },
   })
-  expect(compared('openapi', shared('string'), shared('integer'))).toEqual({
+  expect(await compared('openapi', shared('string'), shared('integer'))).toEqual({
     breaking: true,
     changes: [
       {
@@ -206,7 +210,7 @@ test('a change of a shared schema is told once, where the schema is, and cyclic 
   })
 })
 
-test('Swagger 2.0 and OpenAPI 3 are compared by what they mean', () => {
+test('Swagger 2.0 and OpenAPI 3 are compared by what they mean', async () => {
   const swagger = {
     swagger: '2.0',
     basePath: '/v1',
@@ -255,32 +259,125 @@ test('Swagger 2.0 and OpenAPI 3 are compared by what they mean', () => {
     },
     components: { securitySchemes: { login: { type: 'http', scheme: 'basic' } } },
   })
-  expect(changesOf('openapi', swagger, openapi())).toEqual([])
-  expect(changesOf('openapi', swagger, openapi({ deprecated: true }))).toEqual(['C it became deprecated'])
+  expect(await changesOf('openapi', swagger, openapi())).toEqual([])
+  expect(await changesOf('openapi', swagger, openapi({ deprecated: true }))).toEqual([
+    'C it became deprecated',
+  ])
 })
 
-test('more changes than can be shown are cut, and what breaks comes first', () => {
+test('more changes than can be shown are cut, and what breaks comes first', async () => {
   const many = (count: number) =>
     response({ properties: Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, {}])) })
-  const without = compared('openapi', many(0), many(1_500))
+  const without = await compared('openapi', many(0), many(1_500))
   expect([without.breaking, without.truncated, without.changes.length]).toEqual([false, true, 1_000])
-  const broken = compared('openapi', many(0), { ...many(1_500), security: [{ key: [] }] })
+  const broken = await compared('openapi', many(0), { ...many(1_500), security: [{ key: [] }] })
   expect([broken.truncated, broken.changes[0]?.level]).toEqual([true, 'BREAKING'])
 })
 
-test('documents of different kinds, and texts, are not judged', () => {
+test('documents of different kinds, and texts, are not judged', async () => {
   const markdown = { kind: 'markdown' as const, bytes: Buffer.from('# A\nb\nc') }
   const other = { kind: 'other' as const, bytes: Buffer.from([0, 1]) }
-  expect(compareDocuments(markdown, other)).toEqual({
+  expect(await compareDocuments(markdown, other)).toEqual({
     breaking: null,
     changes: [{ pointer: '', level: 'UNCLEAR', message: 'the kind changed from markdown to other' }],
     truncated: false,
   })
-  expect(compared('markdown', '# A\nb\nc', '# A\nx\ny\nc').changes).toEqual([
+  expect((await compared('markdown', '# A\nb\nc', '# A\nx\ny\nc')).changes).toEqual([
     { pointer: 'line 2', level: 'UNCLEAR', message: 'the text changed: line 2 before, now the lines 2 to 3' },
   ])
-  expect(compared('markdown', '# A', '# A\nb').changes[0]?.message).toContain(
+  expect((await compared('markdown', '# A', '# A\nb')).changes[0]?.message).toContain(
     'nothing after line 1 before, now line 2',
   )
-  expect(compareDocuments(other, other)).toEqual({ breaking: false, changes: [], truncated: false })
+  expect(await compareDocuments(other, other)).toEqual({ breaking: false, changes: [], truncated: false })
 })
+
+test.for<[string, DocumentKind, unknown, unknown, string[]]>([
+  [
+    'graphql',
+    'graphql',
+    'type Query { "text" a(b: Int): Int c: Int }',
+    'type Query { a(b: Int, d: Int): Int! }',
+    [
+      "B field 'c' was removed from object type 'Query'",
+      "U argument 'd: Int' added to field 'Query.a'",
+      "C field 'Query.a' changed type from 'Int' to 'Int!'",
+    ],
+  ],
+  [
+    'json-schema: fewer or more values are unclear',
+    'json-schema',
+    { $defs: { A: { type: 'string' }, B: {} }, properties: { a: { enum: [1] }, b: { type: 'string' } } },
+    {
+      $defs: { A: { type: 'number' } },
+      properties: { a: { enum: [1, 2] }, b: { type: ['string', 'null'] } },
+    },
+    [
+      'B the type changed from string to number',
+      'U null is allowed now',
+      'U values are allowed now: 2',
+      'U the definition B was removed',
+    ],
+  ],
+  [
+    'asyncapi: clients write what is received, and read what is sent',
+    'asyncapi',
+    {
+      asyncapi: '2.6.0',
+      channels: {
+        a: { publish: { message: { payload: { required: ['x'], properties: { x: {} } } } } },
+        b: {
+          subscribe: { message: { oneOf: [{ name: 'm', payload: { type: 'integer' } }, { name: 'n' }] } },
+        },
+        c: { subscribe: {} },
+      },
+    },
+    {
+      asyncapi: '3.0.0',
+      channels: {
+        one: {
+          address: 'a',
+          messages: {
+            m: {
+              payload: {
+                schemaFormat: 'application/schema+json',
+                schema: { required: ['x', 'y'], properties: { x: {}, y: {} } },
+              },
+            },
+          },
+        },
+        two: { address: 'b', messages: { m: { payload: { type: 'number' } }, o: {} } },
+      },
+      operations: {
+        receive: { action: 'receive', channel: { $ref: '#/channels/one' } },
+        send: { action: 'send', channel: { $ref: '#/channels/two' } },
+      },
+    },
+    [
+      'B the required property y was added in requests',
+      'B the type changed from integer to number in responses',
+      'B the operation SEND c was removed',
+      'U the message o was added',
+      'C the message n was removed in responses',
+    ],
+  ],
+  [
+    'protobuf: numbers and types',
+    'protobuf',
+    'syntax = "proto3"; package p; message A { int32 a = 1; string b = 2; B c = 3; int32 d = 4; map<string, int32> e = 5; } message B {} enum E { X = 0; Y = 1; } service S { rpc Get(A) returns (B); rpc Old(A) returns (B); }',
+    'syntax = "proto3"; package p; message A { int64 a = 1; repeated string b = 2; p.B z = 3; string f = 6; map<string, B> e = 5; } message B {} enum E { X = 0; Z = 2; } service S { rpc Get(A) returns (stream B); }',
+    [
+      'B the field is repeated now',
+      'B the field d = 4 was removed',
+      'B the type changed from map<string, int32> to map<string, p.B>',
+      'B the value Y = 1 was removed',
+      'B the method changed from (p.A) returns (p.B) to (p.A) returns (stream p.B)',
+      'B the method Old was removed',
+      'U the type changed from int32 to int64',
+      'U the field was called c, which JSON shows',
+      'C the field f = 6 was added',
+      'C the value Z = 2 was added',
+    ],
+  ],
+])('%s', async ([, kind, before, after, changes]) =>
+  expect((await changesOf(kind, before, after)).toSorted()).toEqual(changes.toSorted()),
+)

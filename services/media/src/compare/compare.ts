@@ -1,9 +1,14 @@
 import type { DocumentDiff, DocumentKind } from '@gantry/contracts'
 import { invalid } from '../check/checked.ts'
+import { isZip, protobufRoot, protobufZipRoots } from '../check/protobuf.ts'
 import { decode, requireUtf8 } from '../check/text.ts'
 import { readTree } from '../check/tree.ts'
+import { compareAsyncApi } from './asyncapi.ts'
 import { Changes } from './changes.ts'
+import { compareGraphQl } from './graphql.ts'
+import { compareJsonSchemas } from './json-schema.ts'
 import { compareOpenApi } from './openapi.ts'
+import { compareProtobuf } from './protobuf.ts'
 import { compareText } from './text.ts'
 
 /** A document, and the kind that a check has found. */
@@ -13,10 +18,11 @@ export interface Compared {
 }
 
 /** Compares two documents by the rules of their kind. @throws DocumentInvalid if one of them cannot be read */
-export function compareDocuments(before: Compared, after: Compared): DocumentDiff {
+export async function compareDocuments(before: Compared, after: Compared): Promise<DocumentDiff> {
   const changes = new Changes()
   try {
-    compareInto(changes, before, after)
+    if (before.kind === after.kind) await compareInto(changes, before, after)
+    else changes.add('UNCLEAR', '', `the kind changed from ${before.kind} to ${after.kind}`)
   } catch (error) {
     if (error instanceof RangeError && /call stack/.test(error.message))
       throw invalid('the document is nested too deeply')
@@ -26,11 +32,17 @@ export function compareDocuments(before: Compared, after: Compared): DocumentDif
 }
 
 function compareInto(changes: Changes, before: Compared, after: Compared) {
-  if (before.kind !== after.kind)
-    return changes.add('UNCLEAR', '', `the kind changed from ${before.kind} to ${after.kind}`)
   switch (after.kind) {
     case 'openapi':
       return compareOpenApi(treeOf(before), treeOf(after), changes)
+    case 'asyncapi':
+      return compareAsyncApi(treeOf(before), treeOf(after), changes)
+    case 'json-schema':
+      return compareJsonSchemas(treeOf(before), treeOf(after), changes)
+    case 'graphql':
+      return compareGraphQl(textOf(before), textOf(after), changes)
+    case 'protobuf':
+      return compareProtobuf(rootsOf(before), rootsOf(after), changes)
     default:
       return compareText(before.bytes, after.bytes, changes)
   }
@@ -39,7 +51,10 @@ function compareInto(changes: Changes, before: Compared, after: Compared) {
 function textOf({ bytes }: Compared): string {
   const decoded = decode(bytes)
   if (!decoded) throw invalid('the document is not text')
-  return requireUtf8(decoded)
+  return requireUtf8(decoded).replace(/^\ufeff/, '')
 }
 
 const treeOf = (document: Compared) => readTree(textOf(document)).value
+
+const rootsOf = (document: Compared) =>
+  isZip(document.bytes) ? protobufZipRoots(document.bytes) : [protobufRoot(textOf(document))]

@@ -12,12 +12,12 @@ export type CheckAnswer =
   | { errors: DocumentInvalid['errors'] }
   | { failure: string }
 
-parentPort?.on('message', (task: CheckTask) => {
+parentPort?.on('message', async (task: CheckTask) => {
   let answer: CheckAnswer
   try {
     answer =
       'before' in task
-        ? { diff: compareDocuments(task.before, task) }
+        ? { diff: await compareDocuments(task.before, task) }
         : { checked: checkDocument(task.bytes, task.options) }
   } catch (error) {
     answer =
