@@ -224,7 +224,7 @@ function documentParts(
     workers: [() => checker, () => startDraftSweeper(bytes, process)],
     contents,
     comparisons: comparisons({
-      ...{ aggregate: documentsAggregate, bytes, checker },
+      ...{ log, aggregate: documentsAggregate, bytes, checker },
       versionsBefore: async (api, version) =>
         (await process.peers.ask(requests.versionsBefore, { api, version })).ids,
     }),

@@ -139,6 +139,23 @@ describe('a diff', () => {
     expect((await diff('a.yaml', '?from=v2')).breaking).toBe(false)
   })
 
+  test('tells receivers of events whether the version before breaks', async () => {
+    versions = new Map([['v0', THIRD], ...versions])
+    await open({}, { start: false })
+    await putIn('v1', 'a.yaml', openapi('A', '/a'))
+    await putIn('v0', 'a.yaml', openapi('A', '/a', '/b'))
+    await putIn('v1', 'a.yaml', openapi('B', '/a'))
+    await putIn('v2', 'a.yaml', openapi('C', '/a', '/c'))
+    await putIn('v2', 'a.yaml', '# A text')
+    await putIn('v2', 'a.yaml', openapi('C', '/c'))
+    await call('PUT', `${path('a.yaml', 'v2')}?primary=true`, {}, openapi('C', '/a'))
+    await blobs.delete(sha256(openapi('B', '/a')))
+    await putIn('v2', 'a.yaml', openapi('D', '/a'))
+    await call('DELETE', path('a.yaml', 'v2'))
+    const told = announced.map(({ data }) => (data as unknown as PublicEvent).data.breaking)
+    expect(told).toEqual([null, null, true, false, null, true, false, null, null])
+  })
+
   test('needs both documents, and that they can be read', async () => {
     await open({}, { start: false })
     const before = openapi('A', '/a')

@@ -1,7 +1,7 @@
 import type { DescribedOperation, DocumentDiff, DocumentRecord, Finding, Linkset } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { createApi, createVersion, listApis, readApi } from '../src/apis.ts'
-import { admin, anonymous, service, unique } from '../src/gantry.ts'
+import { admin, anonymous, eventually, service, unique } from '../src/gantry.ts'
 import type { Api, Page } from '../src/records.ts'
 
 const OPENAPI = `openapi: 3.1.0
@@ -107,6 +107,14 @@ test('a diff tells what breaks clients of the version before', async () => {
   const named = { from: '1.0', fromDocument: 'pets.yaml' }
   expect((await admin.get(`${later}/diff`, named)).as<DocumentDiff>(200)).toEqual(diff)
   ;(await admin.get(`${path}/pets.yaml/diff`)).refused(404, 'document-not-found')
+
+  // A receiver of events can stop a pipeline.
+  await eventually(async () => {
+    const events = await admin.get('/events', { api: api.id, from: api.createdAt })
+    const { content } = events.as<{ content: { type: string; data: { breaking?: boolean } }[] }>(200)
+    const uploads = content.filter(({ type }) => type === 'API_VERSION_DOCUMENT_UPDATED')
+    expect(uploads.map(({ data }) => data.breaking)).toEqual([null, true])
+  })
 })
 
 test('what is invalid is refused with the place of the fault, and nothing is stored', async () => {

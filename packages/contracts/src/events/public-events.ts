@@ -79,7 +79,8 @@ export const ApiImage = ImageRecord.extend({ api: z.uuid() })
 export const DocumentSnapshot = DocumentRecord.extend({ api: z.uuid(), apiVersion: z.uuid() })
 const PublishedDocument = DocumentSnapshot.extend({
   breaking: z.boolean().nullable().meta({
-    description: 'Whether the change breaks clients of the previous document; null if that is not known',
+    description:
+      'Whether it breaks clients of the document of this name in the version created before; null if that is not known',
   }),
 })
 /** The fields of a user that name or address them. */

@@ -1,4 +1,5 @@
 import { compareDocument, type DocumentDiff, type DocumentRecord, Refusal } from '@gantry/contracts'
+import type { Log } from '@gantry/event-sourcing'
 import type { AddRoute } from '@gantry/service-runtime'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { DocumentInvalid } from '../check/checked.ts'
@@ -16,9 +17,16 @@ export interface Comparisons {
   diff(before: Stored, after: Stored, lastsMs?: number): Promise<DocumentDiff>
   /** The document of a name in the version that was created last before another one, of those that have one. */
   before(api: string, version: string, name: string): Promise<DocumentRecord | undefined>
+  /** Whether a document breaks clients of the one before; undefined if that cannot be told within `lastsMs` milliseconds. */
+  breaks(
+    place: { api: string; version: string },
+    document: Stored & { name: string },
+    lastsMs: number,
+  ): Promise<boolean | undefined>
 }
 
 export interface ComparisonsOptions {
+  log: Log
   aggregate: Pick<DocumentsAggregate, 'load'>
   bytes: Pick<StoredBytes, 'get'>
   checker: Pick<Checker, 'compare'>
@@ -26,22 +34,46 @@ export interface ComparisonsOptions {
   versionsBefore(api: string, version: string): Promise<readonly string[]>
 }
 
-export function comparisons({ aggregate, bytes, checker, versionsBefore }: ComparisonsOptions): Comparisons {
+export function comparisons({
+  log,
+  aggregate,
+  bytes,
+  checker,
+  versionsBefore,
+}: ComparisonsOptions): Comparisons {
   const reading = ({ sha256, size, kind }: Stored) => ({ size, kind, read: () => bytes.get(sha256) })
+
+  const diff: Comparisons['diff'] = async (before, after, lastsMs) => {
+    if (before.sha256 === after.sha256 && before.kind === after.kind)
+      return { breaking: false, changes: [], truncated: false }
+    return checker.compare(reading(before), reading(after), lastsMs)
+  }
+
+  const beforeIn: Comparisons['before'] = async (api, version, name) => {
+    const { state } = await aggregate.load(api)
+    if (!hasOther(state, version, name)) return undefined
+    for (const id of await versionsBefore(api, version)) {
+      const document = documentIn(state, id, name)
+      if (document) return document
+    }
+    return undefined
+  }
+
   return {
-    async diff(before, after, lastsMs) {
-      if (before.sha256 === after.sha256 && before.kind === after.kind)
-        return { breaking: false, changes: [], truncated: false }
-      return checker.compare(reading(before), reading(after), lastsMs)
-    },
-    async before(api, version, name) {
-      const { state } = await aggregate.load(api)
-      if (!hasOther(state, version, name)) return undefined
-      for (const id of await versionsBefore(api, version)) {
-        const document = documentIn(state, id, name)
-        if (document) return document
+    diff,
+    before: beforeIn,
+    async breaks({ api, version }, document, lastsMs) {
+      try {
+        const before = lastsMs > 0 ? await beforeIn(api, version, document.name) : undefined
+        return before && ((await diff(before, document, lastsMs)).breaking ?? undefined)
+      } catch (error) {
+        // An upload does not depend on a comparison: catalog may be of a release that does not know the order of versions.
+        log.warn(
+          { err: error, api, version, name: document.name },
+          'a document was stored without a comparison',
+        )
+        return undefined
       }
-      return undefined
     },
   }
 }

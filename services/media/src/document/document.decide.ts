@@ -30,6 +30,8 @@ interface UploadDocument {
   condition: Precondition
   /** Maximum number of documents of a version. */
   limit: number
+  /** Whether it breaks clients of the version before, if that is known. */
+  breaking?: boolean | undefined
 }
 
 export type DocumentCommand =
@@ -72,11 +74,12 @@ export const documentDecider: Decider<DocumentsState, DocumentCommand, DocumentE
       requireCondition(condition, document)
       return [{ type: 'DocumentDeleted', data: { api, apiVersion, name, deletedAt: now } }]
     }
-    const { api, content } = command
+    const { api, content, breaking } = command
     const before = requirePlace(state, { ...command, name: content.name })
     const primary = command.primary || (before?.primary ?? documentsOf(state, apiVersion).length === 0)
     if (before && isSame(before, content) && before.primary === primary) return []
-    return [{ type: 'DocumentUploaded', data: { api, apiVersion, ...content, primary, uploadedAt: now } }]
+    const data = { api, apiVersion, ...content, primary, uploadedAt: now }
+    return [{ type: 'DocumentUploaded', data: { ...data, ...(breaking !== undefined && { breaking }) } }]
   },
 }
 

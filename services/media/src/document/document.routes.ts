@@ -66,6 +66,9 @@ export interface DocumentRoutes extends DocumentUploads {
 }
 
 const PIECE_BYTES = 262_144
+/** Time until a change has to be appended, so that the gateway still waits for the answer, and that of its comparison. */
+const CHANGE_MS = 46_000
+const COMPARISON_MS = 10_000
 
 async function* rest(first: Buffer | undefined, others: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (first) yield first
@@ -102,10 +105,13 @@ export function documentRoutes(route: AddRoute, upload: AddRoute, media: Documen
     const place = { version, condition: conditionOf(request), limit }
     // Checked again with the append. An earlier try of a repeated request may have stored the document.
     if (!metadata.repeated) requirePlace((await aggregate.load(api)).state, { ...place, name })
+    const deadline = performance.now() + CHANGE_MS
     const work = receiveDocument(request, { name, kind: query.kind }, media)
     const content = await retainBody(request, work)
+    const left = Math.min(deadline - performance.now(), COMPARISON_MS)
+    const breaking = await media.comparisons.breaks({ api, version }, content, left)
     const primary = query.primary === true
-    const command = { type: 'UploadDocument', metadata, api, ...place, content, primary } as const
+    const command = { type: 'UploadDocument', metadata, api, ...place, content, primary, breaking } as const
     const executed = await aggregate.execute(api, command)
     await announce(api, idOf(version, name), executed)
     const record = documentIn(executed.state, version, name)

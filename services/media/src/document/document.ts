@@ -7,7 +7,14 @@ export type DocumentContent = Omit<DocumentRecord, 'primary' | 'createdAt' | 'up
 export type DocumentEvent =
   | {
       type: 'DocumentUploaded'
-      data: DocumentContent & { api: string; apiVersion: string; primary: boolean; uploadedAt: string }
+      data: DocumentContent & {
+        api: string
+        apiVersion: string
+        primary: boolean
+        uploadedAt: string
+        /** Whether it breaks clients of the version before. Absent if that is not known. */
+        breaking?: boolean
+      }
     }
   | { type: 'DocumentDeleted'; data: { api: string; apiVersion: string; name: string; deletedAt: string } }
   /** The version was deleted, with these documents or none. No event of the version follows. */
@@ -58,7 +65,7 @@ export function evolveDocuments(
   const { versions, uploads } = state
   switch (event.type) {
     case 'DocumentUploaded': {
-      const { api, apiVersion, uploadedAt, ...content } = event.data
+      const { api, apiVersion, uploadedAt, breaking: _, ...content } = event.data
       const known = documentsOf(state, apiVersion)
       const before = known.find(({ name }) => name === content.name)
       const document: DocumentRecord = {

@@ -5,6 +5,7 @@ import { MAX_DOCUMENT_BYTES, Refusal, requests } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import { type Responder, responder, Slots } from '@gantry/service-runtime'
 import { DocumentInvalid } from '../check/checked.ts'
+import type { Comparisons } from './diff.ts'
 import type { DocumentsAggregate } from './document.decide.ts'
 import { type DocumentEvent, type DocumentsState, documentIn, idOf } from './document.ts'
 import { type DocumentUploads, documentContent, refused } from './document.upload.ts'
@@ -12,6 +13,7 @@ import { type DocumentUploads, documentContent, refused } from './document.uploa
 export interface DocumentImports extends DocumentUploads {
   aggregate: DocumentsAggregate
   announce(api: string, document: string, executed: Executed<DocumentsState, DocumentEvent>): Promise<void>
+  comparisons: Pick<Comparisons, 'breaks'>
   /** Maximum number of documents of a version. */
   limit: number
   now(): Date
@@ -23,11 +25,14 @@ const WAIT_MS = 5_000
 /** Catalog waits for 17 s for each of two tries. */
 const CHECK_MS = 16_000
 
+/** Catalog waits for an attached document for 10 s, in two tries. */
+const COMPARISON_MS = 3_000
+
 const decompressed = promisify(gunzip)
 
 /** The requests of catalog, which imports APIs from documents. */
 export function importResponders(imports: DocumentImports): Responder[] {
-  const { aggregate, announce, limit, now } = imports
+  const { aggregate, announce, comparisons, limit, now } = imports
   const slots = new Slots(AT_ONCE)
 
   return [
@@ -47,7 +52,15 @@ export function importResponders(imports: DocumentImports): Responder[] {
       if (dryRun) return { action: before?.sha256 === document.sha256 ? ('NONE' as const) : action }
       const metadata = { ...given, now: now().toISOString() }
       const place = { version, condition: {}, limit }
-      const command = { type: 'UploadDocument', metadata, api, ...place, content: document } as const
+      const breaking = await comparisons.breaks({ api, version }, document, COMPARISON_MS)
+      const command = {
+        type: 'UploadDocument',
+        metadata,
+        api,
+        ...place,
+        content: document,
+        breaking,
+      } as const
       const executed = await aggregate.execute(api, { ...command, primary: false })
       await announce(api, idOf(version, document.name), executed)
       return { action: executed.facts.length > 0 ? action : ('NONE' as const) }
