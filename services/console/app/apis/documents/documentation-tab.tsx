@@ -102,6 +102,7 @@ function OfVersion({ api, version, versions, search, onChange }: OfVersionProps)
     <VersionDocuments
       path={path}
       documents={documents.data.content}
+      versions={versions}
       chooseVersion={choose}
       search={search}
       onChange={onChange}

@@ -19,14 +19,17 @@ export function FindingsView({ path, document }: { path: VersionPath; document: 
       />
     )
   if (!findings.data || text.data === undefined) return <Loading what="the findings" />
-  const notes = findings.data.pages.flatMap(({ content }) => content)
+  const notes = findings.data.pages.flatMap(({ content }) =>
+    content.map(({ ruleSet, code, message, ...place }) => ({
+      ...place,
+      message: ruleSet === null ? message : `${message} (${ruleSet}: ${code})`,
+    })),
+  )
   if (notes.length === 0)
     return <Empty title="No findings">The document follows the rules of its kind.</Empty>
   return (
     <Stack gap="xs">
-      <Text size="sm">
-        The document is stored as it is. It breaks the rules of its kind at the places below.
-      </Text>
+      <Text size="sm">The document is stored as it is. It breaks rules at the places below.</Text>
       <SourceLines label={document.name} text={text.data} notes={notes} />
       {findings.hasNextPage && (
         <Button

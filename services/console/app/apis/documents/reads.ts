@@ -101,6 +101,19 @@ export const findingsQuery = (path: VersionPath, { name, sha256 }: DocumentRecor
     getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
   })
 
+/** What changed in a document since an earlier version. @param from id of that version; undefined for the one before */
+export const changesQuery = (path: VersionPath, { name, sha256 }: DocumentRecord, from: string | undefined) =>
+  queryOptions({
+    queryKey: ['api', path.api_id, 'changes', path.version_id, name, sha256, from],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/apis/{api_id}/versions/{version_id}/documents/{name}/diff', {
+          params: { path: { ...path, name }, query: { ...(from !== undefined && { from }) } },
+          signal,
+        }),
+      ),
+  })
+
 /** The operations in the documents of a version. */
 export const operationsQuery = (path: VersionPath, query: Query<'listVersionOperations'>) =>
   queryOptions({

@@ -1,4 +1,4 @@
-const VIEWS = ['reference', 'operations', 'findings'] as const
+const VIEWS = ['reference', 'operations', 'findings', 'changes'] as const
 export type DocumentsView = (typeof VIEWS)[number]
 
 /** The state of the documentation of an API in the URL. */
@@ -9,6 +9,8 @@ export interface DocumentsSearch {
   document?: string
   /** Default: reference */
   view?: DocumentsView
+  /** Id of the version that the changes are since. Default: the one before */
+  from?: string
   /** The operation that the reference opens, e.g. `GET /pets`. */
   operation?: string
   /** Filters and page of the list of operations. */
@@ -19,7 +21,7 @@ export interface DocumentsSearch {
   page?: number
 }
 
-const TEXTS = ['version', 'document', 'operation', 'q', 'method', 'tag'] as const
+const TEXTS = ['version', 'document', 'from', 'operation', 'q', 'method', 'tag'] as const
 
 /** Reads the state from the URL. Values that it cannot use are left out. */
 export function readDocumentsSearch(search: Record<string, unknown>): DocumentsSearch {

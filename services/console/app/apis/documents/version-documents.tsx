@@ -6,12 +6,13 @@ import { OVER, useDrop } from '../../parts/drop.ts'
 import type { OperationPlace } from '../../parts/frame-messages.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
+import { ChangesView } from './changes-view.tsx'
 import { DocumentActions } from './document-actions.tsx'
 import { DocumentFrame } from './document-frame.tsx'
 import classes from './documents.module.css'
 import { FindingsView } from './findings-view.tsx'
 import { OperationsView } from './operations-view.tsx'
-import { type DocumentRecord, textQuery, type VersionPath } from './reads.ts'
+import { type DocumentRecord, textQuery, type Version, type VersionPath } from './reads.ts'
 import type { DocumentsSearch, DocumentsView } from './search.ts'
 import { ChooseFile, UploadPanel } from './upload-panel.tsx'
 import { type Uploading, useUpload } from './use-upload.ts'
@@ -19,6 +20,8 @@ import { type Uploading, useUpload } from './use-upload.ts'
 interface VersionDocumentsProps {
   path: VersionPath
   documents: readonly DocumentRecord[]
+  /** All versions of the API. */
+  versions: readonly Version[]
   chooseVersion: ReactNode
   search: DocumentsSearch
   onChange: (change: Partial<Record<keyof DocumentsSearch, unknown>>) => void
@@ -83,12 +86,17 @@ export function VersionDocuments(props: VersionDocumentsProps) {
 }
 
 function About({ document }: { document: DocumentRecord }) {
-  const { counts, findings } = document
+  const { counts, findings, score } = document
   return (
     <Group gap={6} mb={8}>
       <Badge variant="default" tt="none">
         {KINDS[document.kind]}
       </Badge>
+      {score !== null && (
+        <Badge variant="default" tt="none">
+          Score {score}
+        </Badge>
+      )}
       {counts.schemas > 0 && <Text size="sm">{counted(counts.schemas, 'schema')}</Text>}
       {findings.errors > 0 && <Text size="sm">{counted(findings.errors, 'error')}</Text>}
       {findings.warnings > 0 && <Text size="sm">{counted(findings.warnings, 'warning')}</Text>}
@@ -124,7 +132,7 @@ function NoDocument({ allowed, uploading }: { allowed: boolean; uploading: Uploa
 
 type ViewsProps = VersionDocumentsProps & { document: DocumentRecord }
 
-function Views({ path, document, documents, search, onChange }: ViewsProps) {
+function Views({ path, document, documents, versions, search, onChange }: ViewsProps) {
   const { view = 'reference' } = search
   const operations = documents.reduce((sum, { counts }) => sum + counts.operations, 0)
   const findings = document.findings.errors + document.findings.warnings
@@ -134,7 +142,11 @@ function Views({ path, document, documents, search, onChange }: ViewsProps) {
       <Tabs.List aria-label="Views of the document">
         <Tabs.Tab value="reference">Document</Tabs.Tab>
         {operations > 0 && <Tabs.Tab value="operations">{counted(operations, 'operation')}</Tabs.Tab>}
+        {versions.length > 1 && <Tabs.Tab value="changes">What changed</Tabs.Tab>}
         {findings > 0 && <Tabs.Tab value="findings">{counted(findings, 'finding')}</Tabs.Tab>}
+        {findings === 0 && document.score !== null && document.score < 100 && (
+          <Tabs.Tab value="findings">Findings of rules</Tabs.Tab>
+        )}
       </Tabs.List>
       <Tabs.Panel value="reference" pt="sm">
         <Reference
@@ -146,6 +158,15 @@ function Views({ path, document, documents, search, onChange }: ViewsProps) {
       </Tabs.Panel>
       <Tabs.Panel value="operations" pt="sm">
         <OperationsView path={path} search={search} onChange={onChange} />
+      </Tabs.Panel>
+      <Tabs.Panel value="changes" pt="sm">
+        <ChangesView
+          path={path}
+          document={document}
+          versions={versions}
+          from={search.from}
+          onFrom={from => onChange({ from })}
+        />
       </Tabs.Panel>
       <Tabs.Panel value="findings" pt="sm">
         <FindingsView path={path} document={document} />
