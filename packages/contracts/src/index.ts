@@ -51,6 +51,7 @@ export {
   getApiFacets,
   Job,
   listApis,
+  MAX_SCORED,
   MAX_TAGS,
   restoreApi,
   undeployApi,

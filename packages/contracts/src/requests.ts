@@ -185,6 +185,12 @@ export const requests = {
     // A check of the stored bytes takes up to 16 s, and a request is sent to two replicas.
     timeoutMs: 40_000,
   }),
+  /** The APIs that have a document with a lower score, each with its lowest one: at most `MAX_SCORED`, the worst first. */
+  scoresBelow: to('media', 'scores-below', {
+    asked: z.object({ score: z.int() }),
+    answer: z.object({ scores: z.array(z.tuple([z.string(), z.int()])) }),
+    timeoutMs: 4_000,
+  }),
   apiExists: to('catalog', 'api-exists', {
     asked: z.object({ api: z.string() }),
     answer: z.object({ exists: z.boolean() }),

@@ -63,6 +63,34 @@ test('a new display name of the owner changes the ETag, and If-Match accepts the
   expect((await call('PUT', url, { ...payments, displayName: 'B' }, etag)).status).toBe(200)
 })
 
+test('APIs with documents below a score are listed with it, the worst first', async () => {
+  const { host, call, create } = await open()
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c']) ids.push(await create({ ...payments, name, tags: [name, 'all'] }))
+  const [a = '', b = '', c = ''] = ids
+  const scores: [string, number][] = [
+    [c, 0],
+    [randomUUID(), 10],
+    [a, 40],
+    [b, 60],
+  ]
+  const below = async ({ score }: { score: number }) => ({ scores: scores.filter(([, of]) => of < score) })
+  host.dependencies.process.peers.answer(requests.scoresBelow, below)
+  const listed = async (query: string) => {
+    const { body } = await call('GET', `/apis?scoreBelow=${query}`)
+    return [
+      body.totalElements,
+      ...body.content.map(({ name, score }: Record<string, unknown>) => [name, score]),
+    ]
+  }
+  expect(await listed('60')).toEqual([2, ['c', 0], ['a', 40]])
+  expect(await listed('61&size=1&page=3')).toEqual([3, ['b', 60]])
+  expect(await listed('100&tags=all&status=ACTIVE')).toEqual([3, ['c', 0], ['a', 40], ['b', 60]])
+  expect(await listed('100&tags=a')).toEqual([1, ['a', 40]])
+  for (const query of ['0', '101', '1&q=a', '1&sort=name,asc', `1&at=2026-01-01T00:00:00Z`])
+    expect((await call('GET', `/apis?scoreBelow=${query}`)).status).toBe(400)
+})
+
 test('an event of the platform with other data than its type has is refused as invalid', async () => {
   const { peers } = (await open()).host.dependencies.process
   const type = 'PRODUCT_API_ADDED'

@@ -38,6 +38,7 @@ import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { documentedApis } from './api/described.ts'
 import { facetRoutes } from './api/facets.routes.ts'
 import { historyRoutes } from './api/history.routes.ts'
+import { scoredBy } from './api/scores.ts'
 import { versionFor, versionRoutes } from './api/version.routes.ts'
 import { versionsBefore } from './api/version.ts'
 import { jobsOf } from './background.ts'
@@ -90,7 +91,8 @@ export function catalogService(
     projectors: [projector, periods.projector, describing],
     async routes(app, admit) {
       const route = router(app, admit, dependencies, 'catalog')
-      apiRoutes(route, { api, ...views(), namesOf: names.namesOf, searchFor, announceDeletion })
+      const scoredBelow = scoredBy(readModels.collection(apis), process.peers)
+      apiRoutes(route, { api, ...views(), namesOf: names.namesOf, searchFor, scoredBelow, announceDeletion })
       facetRoutes(route, { documents: readModels.collection(apis), namesOf: names.namesOf, searchFor })
       deploymentRoutes(route, api)
       historyRoutes(route, {

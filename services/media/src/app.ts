@@ -1,4 +1,4 @@
-import { MAX_DESCRIBED, requests, subjects } from '@gantry/contracts'
+import { MAX_DESCRIBED, MAX_SCORED, requests, subjects } from '@gantry/contracts'
 import { aggregate, type Executed, type Fact, Projector, streamName } from '@gantry/event-sourcing'
 import {
   type AddRoute,
@@ -116,6 +116,9 @@ export function mediaService(
         return null
       }),
       ...importResponders({ ...uploads, ...docs, announce: announcing.document, now: given.now }),
+      responder(requests.scoresBelow, async ({ score }) => ({
+        scores: await rules.found.worst(score, MAX_SCORED),
+      })),
       responder(requests.describedBy, async asked => ({ description: await docs.described(asked) })),
     ],
   })

@@ -1,6 +1,6 @@
 import { DEFAULT_RULE_SET, type DocumentFinding, ROLE_SCOPES, type ScoredDocument } from '@gantry/contracts'
 import { describe, expect, test } from 'vitest'
-import { createApi, createVersion } from '../src/apis.ts'
+import { createApi, createVersion, listApis } from '../src/apis.ts'
 import type { Client } from '../src/client.ts'
 import { admin, cleanUp, eventually, unique } from '../src/gantry.ts'
 import type { Page, RuleSet } from '../src/records.ts'
@@ -48,7 +48,8 @@ describe.concurrent('rule sets', () => {
   })
 
   test('give documents findings and a score, to callers who may read them', async () => {
-    const api = await createApi()
+    const tag = unique('tag')
+    const api = await createApi({ tags: [tag] })
     const version = await createVersion(api)
     const path = `/apis/${api.id}/versions/${version.id}/documents`
     const body = 'openapi: 3.1.0\ninfo: {title: Pets, version: 1.0.0}\npaths: {}\nservers: [{url: /}]\n'
@@ -64,6 +65,8 @@ describe.concurrent('rule sets', () => {
     const [document] = (await admin.get(path)).as<Page<ScoredDocument>>(200).content
     expect(document?.score).toBeLessThanOrEqual(90)
     expect((await admin.get(`/ruleSets/${id}`)).as<RuleSet>(200).progress?.linted).toBeGreaterThan(0)
+    const { content: worst } = await listApis({ tags: tag, scoreBelow: 95 })
+    expect(worst).toMatchObject([{ id: api.id, score: document?.score }])
     const reader = withToken((await createToken(admin, ['API_READ'])).token)
     expect((await findingsOf(reader)).filter(({ ruleSet }) => ruleSet !== null)).toEqual([])
   })

@@ -122,6 +122,10 @@ export const ApiRecord = ApiSnapshot.extend({
         'In lists with q: where the fields of the record have the words of q. By field, or tags.{index} for a tag; ranges [start, end] in UTF-16 code units, the end exclusive',
       example: { displayName: [[0, 8]], 'tags.1': [[0, 6]] },
     }),
+  score: z
+    .int()
+    .optional()
+    .meta({ description: 'In lists with scoreBelow: the lowest score of its documents' }),
   deployedOn: z.array(z.object({ environment: z.uuid(), deployedAt: Timestamp })).optional(),
   runningJobs: z.array(Job.omit({ api: true })).optional(),
   documents: z
@@ -160,6 +164,9 @@ const include = {
   includeDocuments: flag('Include the documents of the versions'),
 }
 
+/** Maximum number of APIs that `scoreBelow` finds. */
+export const MAX_SCORED = 10_000
+
 /** The filters of lists of APIs. */
 export const filters = {
   text: text(1000)
@@ -196,6 +203,15 @@ export const listApis = operation({
       'relevance with q',
     ),
     ...filters,
+    scoreBelow: z
+      .string()
+      .regex(/^([1-9]\d?|100)$/, { error: 'must be a whole number from 1 to 100' })
+      .transform(Number)
+      .optional()
+      .meta({
+        description: `Has a document with a lower score; those with the lowest score first, at most ${MAX_SCORED}. Not together with sort, q and at`,
+        override: { type: 'integer', minimum: 1, maximum: 100, pattern: undefined },
+      }),
     at: pastTime,
     ...include,
   }),

@@ -7,6 +7,7 @@ import {
   getApi,
   invalidField,
   listApis,
+  type Parsed,
   Refusal,
   restoreApi,
   type SortBy,
@@ -21,12 +22,13 @@ import {
   page,
   requirePast,
 } from '@gantry/service-runtime'
-import { highlightsIn, type Term, termsOf } from '@gantry/stores'
+import { highlightsIn, type Search, type Term, termsOf } from '@gantry/stores'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf, type VersionDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
 import { documentsOf, linksTo } from './described.ts'
 import { conditionsOf, requireOneSearch, type SearchFor } from './facets.routes.ts'
+import type { Scored, scoredBy } from './scores.ts'
 
 export interface ApiRoutes {
   api: ApiAggregate
@@ -34,6 +36,7 @@ export interface ApiRoutes {
   versions: Moments<VersionDocument>
   namesOf: NamesOf
   searchFor: SearchFor
+  scoredBelow: ReturnType<typeof scoredBy>
   /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
@@ -49,17 +52,15 @@ interface Included {
 
 export function apiRoutes(
   route: AddRoute,
-  { api, apis, versions, namesOf, searchFor, announceDeletion }: ApiRoutes,
+  { api, apis, versions, namesOf, searchFor, scoredBelow, announceDeletion }: ApiRoutes,
 ): void {
+  const find = finding(apis)
+
   route(listApis, async ({ query }) => {
     requireOneSearch(query)
     const search = await searchFor(query.q)
-    const moment = await apis.at(query.at)
-    const sort = query.sort.length > 0 || search ? query.sort : BY_NAME
-    const { items, total } = await moment.find({
-      ...listing({ ...query, sort }, conditionsOf(query)),
-      ...(search && { search }),
-    })
+    const { items, total, scores } =
+      query.scoreBelow === undefined ? await find(query, search) : await scoredBelow(query.scoreBelow, query)
     const terms = search && termsOf(search.q)
     const names = await displayNames(items.map(({ doc }) => doc.owner))
     const ids = items.map(({ doc }) => doc.id)
@@ -68,6 +69,7 @@ export function apiRoutes(
       ...record(doc, names.get(doc.owner ?? ''), query),
       ...(documents && { documents: documents.get(doc.id) ?? [] }),
       ...(terms && { highlights: highlightsOf(doc, names.get(doc.owner ?? ''), terms) }),
+      ...(scores && { score: scores.get(doc.id) }),
     }))
     return { status: 200, body: page(content, total, query) }
   })
@@ -131,6 +133,17 @@ export function apiRoutes(
 /** The path of a document from the record of its API. */
 const pathOf = (id: string, { version, name }: { version: string; name: string }) =>
   `${id}/versions/${version}/documents/${name}`
+
+type ListQuery = Parsed<NonNullable<typeof listApis.query>>
+
+/** Finds a page of APIs, now or at a time. */
+const finding =
+  (apis: Moments<ApiDocument>) =>
+  async (query: ListQuery, search: Search | undefined): Promise<Omit<Scored, 'scores'> & Partial<Scored>> => {
+    const sort = query.sort.length > 0 || search ? query.sort : BY_NAME
+    const filter = { ...listing({ ...query, sort }, conditionsOf(query)), ...(search && { search }) }
+    return (await apis.at(query.at)).find(filter)
+  }
 
 /** The fields of an earlier record that a request could set today. @throws Refusal not-restorable */
 function restorable(record: ApiSnapshot): ApiFields {

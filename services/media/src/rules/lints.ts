@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DocumentFinding, DocumentKind, DocumentRecord, Finding } from '@gantry/contracts'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/stores'
 import type { StoredBytes } from '../bytes/bytes.ts'
-import type { DocumentDocument } from '../document/document.projection.ts'
+import { type DocumentDocument, documents as documentCollection } from '../document/document.projection.ts'
 import type { Linted } from './lint.ts'
 import { allRuleSets, type RuleSetDocument, ruleSets } from './rule-set.projection.ts'
 
@@ -68,15 +68,20 @@ export interface Lints {
   discard(document: StoredDocument, key: string): Promise<void>
   /** Scores by id. Documents of other kinds, and those that are not linted yet, have none. */
   scores(documents: readonly DocumentDocument[]): Promise<Map<string, number>>
+  /** The lowest scores of APIs with documents below a score, the worst first. */
+  worst(below: number, most: number): Promise<[api: string, score: number][]>
   /** What enabled rule sets found, and whether a rule set found more than is kept. */
   findings(document: DocumentDocument): Promise<{ findings: DocumentFinding[]; truncated: boolean }>
 }
+
+const PAGE = 1_000
 
 const nameOf = (kind: DocumentKind, key: string) => `lint-${kind}-${key}`
 
 export function lintsOf(bytes: StoredBytes, readModels: Pick<ReadModels, 'collection'>): Lints {
   const collection = readModels.collection(lints)
   const sets = readModels.collection(ruleSets)
+  const documents = readModels.collection(documentCollection)
   const enabled = async () =>
     (await allRuleSets(sets)).filter(set => set.enabled).map(set => ({ ...set, key: keyOf(set) }))
   const result: Lints['result'] = async ({ sha256, kind }, key) => {
@@ -95,6 +100,22 @@ export function lintsOf(bytes: StoredBytes, readModels: Pick<ReadModels, 'collec
       const hashes = new Map(documents.map(({ id, sha256 }) => [id, sha256]))
       const current = found.filter(({ doc }) => hashes.get(doc.id) === doc.sha256)
       return new Map(current.map(({ doc }) => [doc.id, doc.score]))
+    },
+    async worst(below, most) {
+      const worst = new Map<string, number>()
+      for (let skip = 0, more = true; more && worst.size < most; skip += PAGE) {
+        const page = await collection.list({
+          where: { score: { lt: below } },
+          sort: [{ field: 'score', direction: 'asc' }],
+          skip,
+          limit: PAGE,
+        })
+        const existing = await documents.existing(page.map(({ doc }) => doc.id))
+        for (const { doc } of page)
+          if (existing.has(doc.id) && !worst.has(doc.api)) worst.set(doc.api, doc.score)
+        more = page.length === PAGE
+      }
+      return [...worst].slice(0, most)
     },
     async findings(document) {
       const found = (await enabled()).map(async ({ key, name }) => {

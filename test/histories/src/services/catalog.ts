@@ -61,6 +61,7 @@ export const catalog: ServiceUnderTest = {
   make: (dependencies, snapshotEvery) =>
     catalogService(dependencies, catalogSettings.parse({}), { snapshotEvery }),
   async prepare({ peers }) {
+    peers.answer(requests.scoresBelow, async () => ({ scores: [] }))
     peers.answer(requests.describedBy, async ({ name }) => ({
       description: { title: name, operations: [`GET /${name}`], total: 1 },
     }))
