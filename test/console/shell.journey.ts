@@ -35,6 +35,7 @@ const AREAS = [
   ['Administration', 'Users'],
   ['Administration', 'Access tokens'],
   ['Administration', 'System'],
+  ['Catalogue', 'Rule sets'],
   ['Catalogue', 'APIs'],
 ] as const
 /** Areas whose accessibility is tested here. That of the others is tested with the records that their files create. */

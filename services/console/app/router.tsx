@@ -175,6 +175,24 @@ const newToken = createRoute({
   component: lazyRouteComponent(() => import('./people/new-token-page.tsx'), 'NewTokenPage'),
 })
 
+const ruleSets = createRoute({
+  getParentRoute: () => inside,
+  path: '/rule-sets',
+  component: lazyRouteComponent(() => import('./rules/rule-sets-page.tsx'), 'RuleSetsPage'),
+})
+
+const newRuleSet = createRoute({
+  getParentRoute: () => inside,
+  path: '/rule-sets/new',
+  component: lazyRouteComponent(() => import('./rules/new-rule-set-page.tsx'), 'NewRuleSetPage'),
+})
+
+const ruleSet = createRoute({
+  getParentRoute: () => inside,
+  path: '/rule-sets/$ruleSetId',
+  component: lazyRouteComponent(() => import('./rules/rule-set-page.tsx'), 'RuleSetPage'),
+})
+
 const system = createRoute({
   getParentRoute: () => inside,
   path: '/system',
@@ -207,6 +225,9 @@ const tree = root.addChildren([
     user,
     tokens,
     newToken,
+    ruleSets,
+    newRuleSet,
+    ruleSet,
     system,
     signingKeys,
     events,

@@ -11,11 +11,11 @@ import { fieldErrors } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { ScopePicker } from './scope-picker.tsx'
 import { endOf } from './token-expiry.ts'
 import { TokenSecret } from './token-secret.tsx'
-import { Trail } from './trail.tsx'
 
 const LONGEST_DAYS = 365
 

@@ -13,6 +13,7 @@ interface Area {
 /** The areas of the console, with the scope that each needs. */
 const AREAS = [
   { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
+  { to: '/rule-sets', label: 'Rule sets', group: 'Catalogue', scope: 'RULE_SETS_READ' },
   { to: '/webhooks', label: 'Webhooks', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
   { to: '/deliveries', label: 'Deliveries', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
   { to: '/users', label: 'Users', group: 'Administration', scope: 'USER_READ' },
@@ -41,6 +42,7 @@ const areaAt = (path: string): ListedArea | undefined =>
 /** The scopes that the forms of an area need besides its own. */
 const FORM_SCOPES: { [To in ListedArea['to']]?: Scope } = {
   '/apis': 'API_WRITE',
+  '/rule-sets': 'RULE_SETS_WRITE',
   '/webhooks': 'WEBHOOKS_WRITE',
   '/users': 'USER_WRITE',
 }

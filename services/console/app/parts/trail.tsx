@@ -1,8 +1,8 @@
 import { Breadcrumbs } from '@mantine/core'
-import { AnchorLink } from '../parts/links.tsx'
+import { AnchorLink } from './links.tsx'
 
 /** Leads from a page back to its list. */
-export function Trail({ to, label }: { to: '/users' | '/tokens'; label: string }) {
+export function Trail({ to, label }: { to: '/users' | '/tokens' | '/rule-sets'; label: string }) {
   return (
     <nav aria-label="Back">
       <Breadcrumbs>

@@ -1,0 +1,67 @@
+import { ButtonLink } from '../parts/links.tsx'
+import '../more-styles.ts'
+import { Button, Group, Stack, Title } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { answer, client } from '../http/client.ts'
+import { queries } from '../http/queries.ts'
+import { useIdempotencyKey } from '../parts/idempotency.ts'
+import { UnsavedGuard } from '../parts/leave-guards.tsx'
+import { notifyDone } from '../parts/notify.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Trail } from '../parts/trail.tsx'
+import { useErrorFocus } from '../parts/use-error-focus.ts'
+import { bodyOf, errorsOf, NEW_RULE_SET, type RuleSetDraft } from './rule-set-draft.ts'
+import { RuleSetFields } from './rule-set-fields.tsx'
+
+/** Creates a rule set. */
+export function NewRuleSetPage() {
+  const [draft, setDraft] = useState(NEW_RULE_SET)
+  const navigate = useNavigate()
+  const keys = useIdempotencyKey()
+  const form = useRef<HTMLFormElement>(null)
+  const create = useMutation({
+    mutationFn: (draft: RuleSetDraft) => {
+      const body = bodyOf(draft)
+      const header = { 'Idempotency-Key': keys.for(body) }
+      return answer(client.POST('/ruleSets', { params: { header }, body }))
+    },
+    onSuccess: async ({ id, name }) => {
+      await queries.invalidateQueries({ queryKey: ['rule sets'] })
+      notifyDone(`${name} is created`)
+      await navigate({ to: '/rule-sets/$ruleSetId', params: { ruleSetId: id }, ignoreBlocker: true })
+    },
+  })
+  useErrorFocus(form, create.error)
+  return (
+    <Stack maw={800}>
+      <Trail to="/rule-sets" label="Rule sets" />
+      <Title order={1} size="h2">
+        Create a rule set
+      </Title>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          create.mutate(draft)
+        }}
+      >
+        <Stack>
+          <RuleSetFields draft={draft} errors={errorsOf(create.error)} onChange={setDraft} />
+          {create.isError && <ProblemPanel what="The rule set is not created" error={create.error} />}
+          <Group>
+            <Button type="submit" loading={create.isPending}>
+              Create
+            </Button>
+            <ButtonLink variant="default" to="/rule-sets">
+              Cancel
+            </ButtonLink>
+          </Group>
+        </Stack>
+      </form>
+      <UnsavedGuard unsaved={draft !== NEW_RULE_SET} />
+    </Stack>
+  )
+}

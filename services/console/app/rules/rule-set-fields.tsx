@@ -1,0 +1,89 @@
+import { Anchor, Checkbox, Group, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { KINDS, LABELS, type RuleSetDraft } from './rule-set-draft.ts'
+
+interface RuleSetFieldsProps {
+  draft: RuleSetDraft
+  errors: Readonly<Record<string, string>>
+  onChange: (draft: RuleSetDraft) => void
+  /** Whether kinds and rules cannot be changed. */
+  builtIn?: boolean
+  readOnly?: boolean
+}
+
+/** The fields of a rule set. */
+export function RuleSetFields({ draft, errors, onChange, builtIn, readOnly }: RuleSetFieldsProps) {
+  const set = (change: Partial<RuleSetDraft>) => onChange({ ...draft, ...change })
+  const fixed = builtIn || readOnly || false
+  return (
+    <Stack>
+      <TextInput
+        label={LABELS.name}
+        required
+        readOnly={readOnly ?? false}
+        value={draft.name}
+        error={errors.name}
+        onChange={event => set({ name: event.currentTarget.value })}
+      />
+      <TextInput
+        label={LABELS.description}
+        readOnly={readOnly ?? false}
+        value={draft.description}
+        error={errors.description}
+        onChange={event => set({ description: event.currentTarget.value })}
+      />
+      <Switch
+        label={LABELS.enabled}
+        description="Its findings count in the scores of documents."
+        disabled={readOnly ?? false}
+        checked={draft.enabled}
+        onChange={event => set({ enabled: event.currentTarget.checked })}
+      />
+      <Checkbox.Group
+        label={LABELS.kinds}
+        value={draft.kinds}
+        error={errors.kinds}
+        onChange={chosen =>
+          set({ kinds: KINDS.map(({ value }) => value).filter(value => chosen.includes(value)) })
+        }
+      >
+        <Group mt={4}>
+          {KINDS.map(({ value, label }) => (
+            <Checkbox key={value} value={value} label={label} disabled={fixed} />
+          ))}
+        </Group>
+      </Checkbox.Group>
+      <Textarea
+        label={LABELS.content}
+        description={
+          builtIn ? (
+            'The rules of the built-in set cannot be changed. Make a set of your own that extends it.'
+          ) : (
+            <>
+              YAML or JSON with <code>extends</code> and <code>rules</code>, as in{' '}
+              <Anchor
+                inherit
+                underline="always"
+                href="https://redocly.com/docs/cli/rules/built-in-rules"
+                target="_blank"
+                rel="noreferrer"
+              >
+                Redocly’s rules
+              </Anchor>
+              . Sets may extend built-in ones; files, URLs and code are refused.
+            </>
+          )
+        }
+        required={!fixed}
+        readOnly={fixed}
+        value={draft.content}
+        error={errors.content}
+        onChange={event => set({ content: event.currentTarget.value })}
+        autosize
+        minRows={10}
+        maxRows={30}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+      />
+    </Stack>
+  )
+}

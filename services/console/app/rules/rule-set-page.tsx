@@ -1,0 +1,161 @@
+import '../more-styles.ts'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useRef } from 'react'
+import { answer, client, tagged } from '../http/client.ts'
+import { queries } from '../http/queries.ts'
+import type { Schemas } from '../http/schemas.ts'
+import { useAllowed } from '../http/session.ts'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
+import { useEdited } from '../parts/edited.tsx'
+import { UnsavedGuard } from '../parts/leave-guards.tsx'
+import { notifyDone } from '../parts/notify.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import type { Stored } from '../parts/three-way.ts'
+import { Trail } from '../parts/trail.tsx'
+import { useErrorFocus } from '../parts/use-error-focus.ts'
+import { ruleSetQuery } from './reads.ts'
+import { bodyOf, draftOf, errorsOf, LABELS, type RuleSetDraft, textOf } from './rule-set-draft.ts'
+import { RuleSetFields } from './rule-set-fields.tsx'
+import { Applied } from './rule-sets-page.tsx'
+
+const route = getRouteApi('/inside/rule-sets/$ruleSetId')
+
+/** One rule set, which administrators change or delete. */
+export function RuleSetPage() {
+  const { ruleSetId } = route.useParams()
+  const mayWrite = useAllowed('RULE_SETS_WRITE')
+  const read = useQuery(ruleSetQuery(ruleSetId))
+  const { data } = read
+  return (
+    <Stack maw={800}>
+      <Trail to="/rule-sets" label="Rule sets" />
+      <Title order={1} size="h2">
+        {data?.body.name ?? 'Rule set'}
+      </Title>
+      {read.isPending && <Loading what="the rule set" />}
+      {read.isError && (
+        <ProblemPanel
+          what="The rule set cannot be shown"
+          error={read.error}
+          onRetry={() => void read.refetch()}
+        />
+      )}
+      {data && (
+        <>
+          <Group gap={6}>
+            <Text size="sm">Applied:</Text>
+            <Applied progress={data.body.progress} />
+          </Group>
+          {mayWrite ? (
+            <RuleSetForm key={ruleSetId} ruleSet={data.body} etag={data.etag} />
+          ) : (
+            <RuleSetFields draft={draftOf(data.body)} errors={{}} onChange={() => {}} readOnly />
+          )}
+        </>
+      )}
+    </Stack>
+  )
+}
+
+type StoredRuleSet = Stored<RuleSetDraft>
+const pathOf = (id: string) => ({ path: { rule_set_id: id } })
+
+async function put(id: string, draft: RuleSetDraft, etag: string): Promise<StoredRuleSet> {
+  const params = { ...pathOf(id), header: { 'If-Match': etag } }
+  const saved = await tagged(client.PUT('/ruleSets/{rule_set_id}', { params, body: bodyOf(draft) }))
+  queries.setQueryData(['rule sets', id], saved)
+  return { draft: draftOf(saved.body), etag: saved.etag }
+}
+
+async function readAgain(id: string): Promise<StoredRuleSet> {
+  const { body, etag } = await tagged(client.GET('/ruleSets/{rule_set_id}', { params: pathOf(id) }))
+  return { draft: draftOf(body), etag }
+}
+
+function RuleSetForm({ ruleSet, etag }: { ruleSet: Schemas['RuleSet']; etag: string }) {
+  const { id, builtIn } = ruleSet
+  const form = useRef<HTMLFormElement>(null)
+  const { base, draft, setDraft, save, saving, comparison } = useEdited({
+    opened: { draft: draftOf(ruleSet), etag },
+    put: (mine, ifMatch) => put(id, mine, ifMatch),
+    read: () => readAgain(id),
+    onSaved({ name }) {
+      notifyDone(`${name} is saved`)
+      return queries.invalidateQueries({ queryKey: ['rule sets'] })
+    },
+    what: 'rule set',
+    labels: LABELS,
+    textOf,
+  })
+  useErrorFocus(form, saving.error)
+  const unchanged = JSON.stringify(draft) === JSON.stringify(base.draft)
+  return (
+    <>
+      <form
+        ref={form}
+        noValidate
+        onSubmit={event => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <Stack>
+          <RuleSetFields
+            draft={draft}
+            errors={errorsOf(saving.error)}
+            onChange={setDraft}
+            builtIn={builtIn}
+          />
+          {saving.error !== null && <ProblemPanel what="The rule set is not saved" error={saving.error} />}
+          <Group>
+            <Button type="submit" loading={saving.isPending} disabled={unchanged}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+      {!builtIn && (
+        <Group>
+          <DeleteRuleSet id={id} name={ruleSet.name} etag={base.etag} />
+        </Group>
+      )}
+      {comparison}
+      <UnsavedGuard unsaved={!unchanged} />
+    </>
+  )
+}
+
+function DeleteRuleSet({ id, name, etag }: { id: string; name: string; etag: string }) {
+  const navigate = route.useNavigate()
+  const [asked, ask] = useDisclosure()
+  const remove = async () => {
+    const params = { ...pathOf(id), header: { 'If-Match': etag } }
+    await answer(client.DELETE('/ruleSets/{rule_set_id}', { params }))
+    notifyDone(`${name} is deleted`)
+    await navigate({ to: '/rule-sets', ignoreBlocker: true })
+    await queries.invalidateQueries({ queryKey: ['rule sets'] })
+  }
+  return (
+    <>
+      <Button variant="outline" color="red" onClick={ask.open}>
+        Delete
+      </Button>
+      {asked && (
+        <ConfirmDialog
+          title={`Delete ${name}?`}
+          action="Delete rule set"
+          failed="The rule set is not deleted"
+          color="red"
+          onConfirm={remove}
+          onClose={ask.close}
+        >
+          <Text size="sm">Its findings are removed from all documents.</Text>
+        </ConfirmDialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import { expect } from 'vitest'
+import { checkPage, fitsPhone, heading, open, test } from './src/browser.ts'
+import { createApi, createUser, logIn, request, tokenWith, unique, url } from './src/service.ts'
+
+const DOCUMENT = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n'
+const RULES =
+  'rules:\n  rule/title:\n    subject: {type: Info, property: title}\n    assertions: {pattern: ^A}\n'
+
+test('a rule set is created after its fault was shown, gives a document a score and findings, and is deleted', async ({
+  page,
+}) => {
+  const api = await createApi()
+  const version = await request('POST', `/apis/${api.id}/versions`, { name: '1.0', status: 'ACTIVE' })
+  const path = `${url}/apis/${api.id}/versions/${version.id}/documents/pets.yaml`
+  const headers = { authorization: await tokenWith(['API_READ', 'API_WRITE']) }
+  expect((await fetch(path, { method: 'PUT', headers, body: DOCUMENT })).status).toBe(201)
+  const name = unique('House rules')
+  await open(page, '/rule-sets')
+  await page.getByRole('table', { name: 'Rule sets' }).getByText('Built in').waitFor()
+  await checkPage(page)
+  await page.getByRole('link', { name: 'Create a rule set' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill(name)
+  await page.getByRole('textbox', { name: 'Rules' }).fill('extends: [https://example.com/rules.yaml]')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByText(/^Line 1: extends may name only built-in sets/).waitFor()
+  await checkPage(page)
+  await fitsPhone(page)
+  await page.getByRole('textbox', { name: 'Rules' }).fill(RULES)
+  await page.getByRole('button', { name: 'Create' }).click()
+  await heading(page, name).waitFor()
+  const ruleSet = page.url()
+
+  const found = async () =>
+    JSON.stringify(await request('GET', `${new URL(path).pathname.replace('/manage', '')}/findings`))
+  await expect.poll(found).toContain(name)
+  await open(page, `/apis/${api.id}?tab=documentation&view=findings`)
+  await page.getByText(/^Score \d+$/).waitFor()
+  await page
+    .getByText(new RegExp(`\\(${name}: rule/title\\)`))
+    .first()
+    .waitFor()
+
+  await page.goto(ruleSet)
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete rule set' }).click()
+  await heading(page, 'Rule sets').waitFor()
+  await expect.poll(() => page.getByRole('link', { name }).count()).toBe(0)
+})
+
+test('a person who may not write rule sets reads them', async ({ page }) => {
+  await open(page, '/rule-sets', await logIn(await createUser()))
+  expect(await page.getByRole('link', { name: 'Create a rule set' }).count()).toBe(0)
+  await page.getByRole('table', { name: 'Rule sets' }).getByRole('link').first().click()
+  expect(await page.getByRole('textbox', { name: 'Rules' }).getAttribute('readonly')).not.toBeNull()
+  expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+})
