@@ -22,7 +22,7 @@ export interface DocumentsSent {
   failed: string[]
 }
 
-/** The service checks two documents at once; the others are on their way. */
+/** A process of the service checks one document at a time; the others are on their way. */
 const AT_ONCE = 4
 
 /** The OpenAPI documents in a folder: `provider.json`, or `provider/service.json`, also in YAML. */
