@@ -22,7 +22,7 @@ function decoded(token: string): string {
 }
 
 /** Members whose values are data and not parts of the document. */
-const DATA = new Set(['example', 'examples', 'default', 'enum', 'const', 'value'])
+export const DATA = new Set(['example', 'examples', 'default', 'enum', 'const', 'value'])
 
 /** References inside the document to nothing. */
 export function lostReferences(document: Record<string, unknown>): Found[] {

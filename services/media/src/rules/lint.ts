@@ -7,7 +7,8 @@ import {
   lintDocument,
   Source,
 } from '@redocly/openapi-core'
-import { invalid, MAX_TEXT, textOf } from '../check/checked.ts'
+import { invalid, isObject, MAX_TEXT, textOf } from '../check/checked.ts'
+import { DATA } from '../check/references.ts'
 import { type Found, located } from '../check/schema.ts'
 import { decode } from '../check/text.ts'
 import { readTree } from '../check/tree.ts'
@@ -60,9 +61,23 @@ export async function lint(bytes: Uint8Array, content: string): Promise<Linted> 
   return { errors, warnings: problems.length - errors, findings }
 }
 
+/** Rules of the engine fail for null in the place of an object, which the schema of the kind finds. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isObject(value)) return value
+  const kept = Object.entries(value).filter(([key, part]) => part !== null || DATA.has(key))
+  return Object.fromEntries(kept.map(([key, part]) => [key, DATA.has(key) ? part : withoutNulls(part)]))
+}
+
 async function problemsIn(parsed: unknown, config: Config): Promise<Found[]> {
-  const document = { source: new Source(PLACE, ''), parsed }
-  const problems = await lintDocument({ document, config, externalRefResolver: new NoFiles() })
+  const apply = (parsed: unknown) => {
+    const document = { source: new Source(PLACE, ''), parsed }
+    return lintDocument({ document, config, externalRefResolver: new NoFiles() })
+  }
+  const problems = await apply(parsed).catch((error: Error) => {
+    if (!(error instanceof TypeError)) throw error
+    return apply(withoutNulls(parsed))
+  })
   return problems.map(({ severity, ruleId, message, location: [place] }) => ({
     severity: severity === 'error' ? 'ERROR' : 'WARNING',
     code: ruleId,

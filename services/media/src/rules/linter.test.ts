@@ -114,6 +114,26 @@ describe('the linter', () => {
   })
 })
 
+describe('the engine', () => {
+  const content = 'extends: [recommended]'
+  const rulesFor = async (document: string) =>
+    (await inlineLinting.lint(Buffer.from(document), content)).findings.map(({ code, line }) => [code, line])
+
+  test('applies rules to documents of AsyncAPI, and reads no other file', async () => {
+    const asyncapi = 'asyncapi: 2.6.0\ninfo: {title: a, version: "1"}\nchannels:\n  a: {publish: {}}\n'
+    expect(await rulesFor(asyncapi)).toContainEqual(['security-defined', 4])
+    const refers = 'openapi: 3.0.0\ninfo: {title: a, version: "1"}\npaths: {/a: {$ref: "/etc/passwd"}}\n'
+    expect(await rulesFor(refers)).toContainEqual(['info-license', 2])
+  })
+
+  test.for([
+    'swagger: "2.0"\ninfo: {title: a, version: "1"}\npaths: {/a: {get: null}, /b: null}\n',
+    'openapi: 3.0.0\ninfo: null\npaths: []\nservers: []\n',
+  ])('applies rules to what has null in place of objects: %j', async document =>
+    expect(await rulesFor(document)).not.toEqual([]),
+  )
+})
+
 describe('rules that need too much time', () => {
   test('are ended', async () => {
     const threads = lintingThreads(silent, { timeMs: 1_000, heapMiB: 128, idleMs: 1_000 })
