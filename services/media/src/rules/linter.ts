@@ -34,7 +34,10 @@ const REVIEW_MS = 60_000
 const SKEW_MS = 60_000
 const PAGE = 1_000
 const LINTED = { kind: { in: RULE_SET_KINDS } }
-/** A rule set that needs too much time for so many documents of less than `SMALL_BYTES` in a row is not tried again. */
+/**
+ * A rule set that needs too much time for so many documents of less than `SMALL_BYTES` in a row is not tried again. The
+ * built-in one always is: patterns in the documents are to blame.
+ */
 const MAX_FAILURES = 3
 const SMALL_BYTES = 1_048_576
 
@@ -163,8 +166,9 @@ class Linter {
     return result
   }
 
-  async #apply(document: DocumentDocument, { id, key, content }: EnabledSet): Promise<SetResult> {
+  async #apply(document: DocumentDocument, set: EnabledSet): Promise<SetResult> {
     const { bytes, linting, process } = this.#options
+    const { id, key, content, builtIn } = set
     const failures = this.#failures.get(key) ?? 0
     if (failures >= MAX_FAILURES)
       return {
@@ -176,7 +180,8 @@ class Linter {
       return linted
     } catch (error) {
       const problem = problemOf(error)
-      if (error instanceof TooSlow && document.size < SMALL_BYTES) this.#failures.set(key, failures + 1)
+      if (error instanceof TooSlow && !builtIn && document.size < SMALL_BYTES)
+        this.#failures.set(key, failures + 1)
       process.log.warn({ ruleSet: id, document: document.id, problem }, 'a rule set was not applied')
       return { problem }
     }
