@@ -25,10 +25,10 @@ const open = async (linting: Linting = inlineLinting) => {
   linted = []
   const noted: Linting = {
     ...linting,
-    lint(bytes, content) {
+    lint(bytes, content, signal) {
       const [, title] = /title: (\w+)/.exec(Buffer.from(bytes).toString()) ?? []
       linted.push(`${title} ${/([\w-]+): (error|warn)/.exec(content)?.[1]}`)
-      return linting.lint(bytes, content)
+      return linting.lint(bytes, content, signal)
     },
   }
   host = await hostService((dependencies, folder) => {
@@ -135,13 +135,24 @@ describe('the engine', () => {
 })
 
 describe('rules that need too much time', () => {
-  test('are ended', async () => {
-    const threads = lintingThreads(silent, { timeMs: 1_000, heapMiB: 128, idleMs: 1_000 })
+  const backtracks =
+    'rules: {rule/a: {subject: {type: Info, property: title}, assertions: {pattern: "^(A+)+$"}}}'
+  const document = () => Uint8Array.from(Buffer.from(openapi(`${'A'.repeat(40)}b`)))
+  const threadsFor = (timeMs: number) => {
+    const threads = lintingThreads(silent, { timeMs, heapMiB: 128, idleMs: 1_000 })
     onTestFinished(() => threads.stop())
-    const backtracks =
-      'rules: {rule/a: {subject: {type: Info, property: title}, assertions: {pattern: "^(A+)+$"}}}'
-    const document = Uint8Array.from(Buffer.from(openapi(`${'A'.repeat(40)}b`)))
-    await expect(threads.lint(document, backtracks)).rejects.toThrow(TooSlow)
+    return threads
+  }
+
+  test('are ended', async () => {
+    await expect(threadsFor(1_000).lint(document(), backtracks)).rejects.toThrow(TooSlow)
+  })
+
+  test('are ended with their service', async () => {
+    const over = new AbortController()
+    const linting = threadsFor(600_000).lint(document(), backtracks, over.signal)
+    over.abort()
+    await expect(linting).rejects.toThrow(/abort/)
   })
 
   test('end as a finding, and are not tried with further documents', async () => {

@@ -51,7 +51,7 @@ export function startLinter(options: LinterOptions): Worker {
   const { holder, log } = process
   return supervise(NAME, log, signal =>
     underLease({ leases: readModels.leases, name: NAME, holder, signal }, (lease, signal) =>
-      new Linter(options, lease).run(signal),
+      new Linter(options, lease, signal).run(),
     ),
   )
 }
@@ -64,15 +64,18 @@ interface Cursor {
 class Linter {
   readonly #options: LinterOptions
   readonly #lease: Lease
+  readonly #signal: AbortSignal
   /** By the keys of rule sets: the number of documents in a row that they could not be applied to. */
   readonly #failures = new Map<string, number>()
 
-  constructor(options: LinterOptions, lease: Lease) {
+  constructor(options: LinterOptions, lease: Lease, signal: AbortSignal) {
     this.#options = options
     this.#lease = lease
+    this.#signal = signal
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  async run(): Promise<void> {
+    const signal = this.#signal
     const { now } = this.#options
     const all: Cursor = { since: '' }
     // Documents that arrive do not wait for the others.
@@ -175,7 +178,8 @@ class Linter {
         problem: `the rules were not applied: they needed too much time for ${failures} documents in a row`,
       }
     try {
-      const linted = await linting.lint(Uint8Array.from(await bytes.get(document.sha256)), content)
+      const read = Uint8Array.from(await bytes.get(document.sha256))
+      const linted = await linting.lint(read, content, this.#signal)
       this.#failures.delete(key)
       return linted
     } catch (error) {

@@ -7,8 +7,12 @@ import type { LintAnswer, LintTask } from './lint-thread.ts'
 
 /** Applies rule sets in threads of their own. */
 export interface Linting {
-  /** Calls must not overlap. @throws DocumentInvalid when the rules cannot be applied, e.g. within the limits */
-  lint(document: Uint8Array, content: string): Promise<Linted>
+  /**
+   * Calls must not overlap.
+   * @param signal ends the thread
+   * @throws DocumentInvalid when the rules cannot be applied, e.g. within the limits; the reason of the signal
+   */
+  lint(document: Uint8Array, content: string, signal?: AbortSignal): Promise<Linted>
   /** Checks the content of a rule set. @throws DocumentInvalid with the places of faults; Refusal too-many-checks */
   tryRuleSet(content: string): Promise<void>
   stop(): Promise<void>
@@ -36,14 +40,23 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
   }
 
   return {
-    async lint(bytes, content) {
-      const keep = bytes.length < LARGE_BYTES
-      return resultOf(
-        await linting.run(
-          { bytes, content },
-          { keep, what: 'the application of the rules', lastsMs: LASTS_MS },
-        ),
-      )
+    async lint(bytes, content, signal) {
+      signal?.throwIfAborted()
+      const end = () => void linting.stop()
+      signal?.addEventListener('abort', end, { once: true })
+      const how = {
+        keep: bytes.length < LARGE_BYTES,
+        what: 'the application of the rules',
+        lastsMs: LASTS_MS,
+      }
+      try {
+        return resultOf(await linting.run({ bytes, content }, how))
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw error
+      } finally {
+        signal?.removeEventListener('abort', end)
+      }
     },
     async tryRuleSet(content) {
       const slot = await trials.take(undefined, { waitMs: TRIAL_MS })
