@@ -26,6 +26,11 @@ export class Changes {
   readonly #kept = new Map<Level, Map<string, DocumentChange>>(LEVELS.map(level => [level, new Map()]))
   #isCut = false
 
+  /** Whether further changes would not be shown. */
+  get isFull(): boolean {
+    return this.#isCut && this.#kept.get('BREAKING')?.size === MAX_CHANGES
+  }
+
   add(level: Level, pointer: string, message: string): void {
     const kept = this.#kept.get(level) as Map<string, DocumentChange>
     const key = `${pointer} ${message}`

@@ -272,6 +272,13 @@ test('more changes than can be shown are cut, and what breaks comes first', asyn
   expect([without.breaking, without.truncated, without.changes.length]).toEqual([false, true, 1_000])
   const broken = await compared('openapi', many(0), { ...many(1_500), security: [{ key: [] }] })
   expect([broken.truncated, broken.changes[0]?.level]).toEqual([true, 'BREAKING'])
+  const typed = (type: string) =>
+    response({ properties: Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`p${n}`, { type }])) })
+  const cut = await compared('openapi', typed('string'), typed('integer'))
+  expect([cut.truncated, new Set(cut.changes.map(({ level }) => level))]).toEqual([
+    true,
+    new Set(['BREAKING']),
+  ])
 })
 
 test('documents of different kinds, and texts, are not judged', async () => {

@@ -1,11 +1,18 @@
 import { isObject, listOf } from '../check/checked.ts'
 import { child, children, members, type Part, resolved, rootOf } from './part.ts'
 
-/** An operation in the terms of OpenAPI 3, also of a document in Swagger 2.0. */
-export interface OperationParts {
-  part: Part
+/** Where an operation is. */
+export interface OperationPlace {
+  member: 'paths' | 'webhooks'
   method: string
   path: string
+  /** The item of its path. */
+  item: Part
+  part: Part
+}
+
+/** An operation in the terms of OpenAPI 3, also of a document in Swagger 2.0. */
+export interface OperationParts extends OperationPlace {
   isDeprecated: boolean
   /** By `keyOf`. */
   parameters: Map<string, Parameter>
@@ -47,19 +54,36 @@ const METHODS = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'pat
 export const isSwagger = (root: unknown) => isObject(root) && 'swagger' in root
 
 /** The operations of a document: those of paths and of webhooks. */
-export function* operationsIn(root: unknown): Generator<OperationParts> {
-  for (const member of ['paths', 'webhooks'])
-    for (const [path, at] of children(child(rootOf(root), member))) {
+export function* operationsIn(root: unknown): Generator<OperationPlace> {
+  for (const member of ['paths', 'webhooks'] as const) {
+    const at = child(rootOf(root), member)
+    for (const path in members(at)) {
       if (path.startsWith('x-')) continue
-      const item = resolved(at)
-      const all = [...children(item), ...children(child(item, 'additionalOperations'))]
-      for (const [method, part] of all)
-        if (isObject(part.value) && (METHODS.has(method) || part.pointer.includes('/additionalOperations/')))
-          yield operationOf(item, part, { method, path })
+      const item = resolved(child(at, path))
+      for (const method in members(item)) {
+        const place = placeIn(item, { member, path, method })
+        if (place) yield place
+      }
+      for (const [method, part] of children(child(item, ADDITIONAL)))
+        if (isObject(part.value)) yield { member, path, method, item, part }
     }
+  }
 }
 
-function operationOf(item: Part, part: Part, named: { method: string; path: string }): OperationParts {
+type OperationName = Pick<OperationPlace, 'member' | 'path' | 'method'>
+const ADDITIONAL = 'additionalOperations'
+
+/** The operation of the same name in another document. */
+export const sameOperationIn = (root: unknown, name: OperationName): OperationPlace | undefined =>
+  placeIn(resolved(child(child(rootOf(root), name.member), name.path)), name)
+
+function placeIn(item: Part, { member, path, method }: OperationName): OperationPlace | undefined {
+  const part = METHODS.has(method) ? child(item, method) : child(child(item, ADDITIONAL), method)
+  return isObject(part.value) ? { member, path, method, item, part } : undefined
+}
+
+export function operationOf(place: OperationPlace): OperationParts {
+  const { item, part } = place
   const given = [item, part].flatMap(at => children(child(at, 'parameters')).map(([, one]) => resolved(one)))
   const isForm = ({ value }: Part) => isObject(value) && value.in === 'formData'
   const isBody = ({ value }: Part) => isObject(value) && value.in === 'body'
@@ -67,13 +91,12 @@ function operationOf(item: Part, part: Part, named: { method: string; path: stri
   for (const one of given) {
     if (isForm(one) || isBody(one)) continue
     const parameter = parameterOf(one)
-    const key = keyOf(parameter, named.path)
+    const key = keyOf(parameter, place.path)
     if (key !== undefined) parameters.set(key, parameter)
   }
   const responses = children(child(part, 'responses')).filter(([status]) => !status.startsWith('x-'))
   return {
-    ...named,
-    part,
+    ...place,
     isDeprecated: members(part).deprecated === true,
     parameters,
     body: isSwagger(part.root) ? bodyOf2(part, given.find(isBody), given.filter(isForm)) : bodyOf3(part),

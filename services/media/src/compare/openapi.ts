@@ -5,9 +5,12 @@ import {
   isSwagger,
   type MediaTypes,
   type OperationParts,
+  type OperationPlace,
+  operationOf,
   operationsIn,
   type Parameter,
   type Response,
+  sameOperationIn,
   schemesIn,
 } from './openapi-parts.ts'
 import { members, type Part } from './part.ts'
@@ -21,8 +24,9 @@ export function compareOpenApi(before: unknown, after: unknown, changes: Changes
   const context: Context = { changes, schemas: new SchemaComparison(changes) }
   compareServers(before, after, changes)
   compareSchemes(schemesIn(before), schemesIn(after), changes)
-  for (const [one, other] of operationPairs([...operationsIn(before)], [...operationsIn(after)])) {
-    if (one && other) compareOperations(one, other, context)
+  for (const [one, other] of operationPairs(before, after)) {
+    if (changes.isFull) return
+    if (one && other) compareOperations(operationOf(one), operationOf(other), context)
     else if (one) changes.add('BREAKING', one.part.pointer, `${nameOf(one)} was removed`)
     else if (other) changes.add('COMPATIBLE', other.part.pointer, `${nameOf(other)} was added`)
   }
@@ -33,35 +37,31 @@ interface Context {
   schemas: SchemaComparison
 }
 
-const nameOf = ({ method, path }: OperationParts) => `the operation ${method.toUpperCase()} ${path}`
+const nameOf = ({ method, path }: OperationPlace) => `the operation ${method.toUpperCase()} ${path}`
 
 /** Matches operations by their path, and then by their path without the names of its parameters. */
 function* operationPairs(
-  before: readonly OperationParts[],
-  after: readonly OperationParts[],
-): Generator<[OperationParts | undefined, OperationParts | undefined]> {
-  const exact = ({ method, path }: OperationParts) => `${method} ${path}`
-  const nameless = ({ method, path }: OperationParts) =>
-    `${method} ${path.replaceAll(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '')}`
-  const byKey = (operations: Iterable<OperationParts>, key: (one: OperationParts) => string) =>
-    new Map([...operations].map(one => [key(one), one]))
-  const left = byKey(after, exact)
-  const unmatched: OperationParts[] = []
-  for (const one of before) {
-    const other = left.get(exact(one))
-    left.delete(exact(one))
+  before: unknown,
+  after: unknown,
+): Generator<[OperationPlace | undefined, OperationPlace | undefined]> {
+  const unmatched: OperationPlace[] = []
+  for (const one of operationsIn(before)) {
+    const other = sameOperationIn(after, one)
     if (other) yield [one, other]
     else unmatched.push(one)
   }
-  const rest = byKey(left.values(), nameless)
-  for (const one of unmatched) {
-    const other = rest.get(nameless(one))
-    yield [one, other]
-    if (!other) continue
-    rest.delete(nameless(one))
-    left.delete(exact(other))
+  const nameless = ({ method, path }: OperationPlace) =>
+    `${method} ${path.replaceAll(/\{[^}]*\}/g, '{}').replace(/(?<=.)\/$/, '')}`
+  const rest = new Map<string, OperationPlace[]>()
+  for (const other of operationsIn(after)) {
+    if (sameOperationIn(before, other)) continue
+    const key = nameless(other)
+    const known = rest.get(key)
+    if (known) known.push(other)
+    else rest.set(key, [other])
   }
-  for (const other of left.values()) yield [undefined, other]
+  for (const one of unmatched) yield [one, rest.get(nameless(one))?.shift()]
+  for (const others of rest.values()) for (const other of others) yield [undefined, other]
 }
 
 function compareOperations(before: OperationParts, after: OperationParts, context: Context): void {

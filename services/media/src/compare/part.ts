@@ -15,7 +15,10 @@ export const rootOf = (root: unknown): Part => ({ root, value: root, pointer: ''
 
 export const child = ({ root, value, pointer }: Part, key: string | number): Part => ({
   root,
-  value: typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined,
+  value:
+    typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+      ? (value as Record<string, unknown>)[key]
+      : undefined,
   pointer: `${pointer}/${escaped(String(key))}`,
 })
 

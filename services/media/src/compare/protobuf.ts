@@ -42,7 +42,7 @@ const ALIKE = [
 
 /** A type by its full name, if it is in the same file. */
 const typeName = (type: string, from: protobuf.ReflectionObject) => {
-  const found = from.parent?.lookup(type)
+  const found = type in protobuf.types.basic ? undefined : from.parent?.lookup(type)
   return found ? nameOf(found) : type
 }
 const typeOf = (field: protobuf.Field) => {
@@ -54,7 +54,7 @@ function compareFields(before: protobuf.Type, after: protobuf.Type, changes: Cha
   const byId = ({ fieldsArray }: protobuf.Type) => new Map(fieldsArray.map(one => [String(one.id), one]))
   for (const [id, one, other] of pairsOf(byId(before), byId(after))) {
     const field = other ?? one
-    if (!field) continue
+    if (!field || changes.isFull) return
     const place = `${nameOf(after)}.${field.name}`
     if (!one) {
       const level = field.required ? 'BREAKING' : 'COMPATIBLE'

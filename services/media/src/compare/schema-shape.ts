@@ -1,5 +1,5 @@
 import { isObject, listOf } from '../check/checked.ts'
-import { child, children, type Part, referenceOf, resolved } from './part.ts'
+import { child, children, members, type Part, referenceOf, resolved } from './part.ts'
 
 /** A schema as the parts of a document that hold together: those of `allOf`, and what they refer to. */
 export type Schema = readonly Part[]
@@ -24,8 +24,6 @@ export interface Shape {
   additional: Part[] | undefined
   items: Part[]
   choices: Map<'oneOf' | 'anyOf', Part[]>
-  readOnly: boolean
-  writeOnly: boolean
   default: string | undefined
 }
 
@@ -55,6 +53,26 @@ const ignoresSiblings = (root: unknown) =>
 export const keyOf = (schema: Schema): string =>
   [...new Set(schema.map(part => resolved(part).pointer))].join(' ')
 
+/** Whether a schema, or a part of its `allOf`, is marked by a keyword. */
+export function says(
+  schema: Schema,
+  keyword: 'readOnly' | 'writeOnly',
+  seen: Set<string> = new Set(),
+): boolean {
+  return schema.some(given => {
+    const part = resolved(given)
+    if (members(part)[keyword] === true || members(given)[keyword] === true) return true
+    const all = children(child(part, 'allOf'))
+    if (all.length === 0 || seen.has(part.pointer)) return false
+    seen.add(part.pointer)
+    return says(
+      all.map(([, member]) => member),
+      keyword,
+      seen,
+    )
+  })
+}
+
 export function shapeOf(schema: Schema): Shape {
   const shape: Shape = {
     pointer: schema[0] ? resolved(schema[0]).pointer : '',
@@ -70,8 +88,6 @@ export function shapeOf(schema: Schema): Shape {
     additional: [],
     items: [],
     choices: new Map(),
-    readOnly: false,
-    writeOnly: false,
     default: undefined,
   }
   const seen = new Set<string>()
@@ -103,8 +119,6 @@ function merge(shape: Shape, part: Part, add: (part: Part) => void): void {
   if (value.additionalProperties === false) shape.additional = undefined
   else if (isObject(value.additionalProperties)) shape.additional?.push(child(part, 'additionalProperties'))
   if (isObject(value.items)) shape.items.push(child(part, 'items'))
-  shape.readOnly ||= value.readOnly === true
-  shape.writeOnly ||= value.writeOnly === true
   if (value.default !== undefined) shape.default = JSON.stringify(value.default)
   for (const [, member] of children(child(part, 'allOf'))) add(member)
   for (const keyword of ['oneOf', 'anyOf'] as const) mergeChoices(shape, part, keyword, add)

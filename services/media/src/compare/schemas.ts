@@ -1,6 +1,6 @@
 import { type Changes, type Effect, pairsOf, type Side } from './changes.ts'
 import { type Part, referenceOf } from './part.ts'
-import { BOUNDS, keyOf, type Schema, type Shape, shapeOf } from './schema-shape.ts'
+import { BOUNDS, keyOf, type Schema, type Shape, says, shapeOf } from './schema-shape.ts'
 
 interface Pair {
   before: Schema
@@ -14,7 +14,6 @@ interface Pair {
 export class SchemaComparison {
   readonly #changes: Changes
   readonly #seen = new Set<string>()
-  readonly #pending: Pair[] = []
 
   constructor(changes: Changes) {
     this.#changes = changes
@@ -25,22 +24,29 @@ export class SchemaComparison {
    * @param options.isText whether the values are sent as text, as those of parameters are
    */
   compare(before: Schema, after: Schema, side: Side, { isText = false } = {}): void {
-    this.#enqueue({ before, after, side, isText })
-    for (let pair = this.#pending.pop(); pair; pair = this.#pending.pop()) this.#compareShapes(pair)
+    // A stack of its own instead of recursion: schemas may be nested deeply, and have very many properties.
+    const open: Iterator<Pair>[] = [[{ before, after, side, isText }].values()]
+    for (let top = open.at(-1); top && !this.#changes.isFull; top = open.at(-1)) {
+      const { value: pair, done } = top.next()
+      if (done) open.pop()
+      else if (this.#isNew(pair)) open.push(this.#compareShapes(pair))
+    }
   }
 
-  #enqueue(pair: Pair): void {
-    const key = `${pair.side} ${pair.isText} ${keyOf(pair.before)} ${keyOf(pair.after)}`
-    if (this.#seen.has(key)) return
+  #isNew({ before, after, side, isText }: Pair): boolean {
+    const key = `${side} ${isText} ${keyOf(before)} ${keyOf(after)}`
+    if (this.#seen.has(key)) return false
     this.#seen.add(key)
-    this.#pending.push(pair)
+    return true
   }
 
-  #compareShapes(pair: Pair): void {
+  /** @yields the pairs inside */
+  *#compareShapes(pair: Pair): Generator<Pair> {
     const { side, isText } = pair
     const before = shapeOf(pair.before)
     const after = shapeOf(pair.after)
-    const inner = (one: Schema, other: Schema) => this.#enqueue({ ...pair, before: one, after: other })
+    const pairs: Pair[] = []
+    const inner = (one: Schema, other: Schema) => void pairs.push({ ...pair, before: one, after: other })
     const report = (effect: Effect, message: string) =>
       this.#changes.addEffect(side, effect, after.pointer, message)
     const unclear = (message: string) =>
@@ -53,7 +59,6 @@ export class SchemaComparison {
     compareOthers(before, after, report, unclear)
     if (before.default !== after.default && side !== 'response')
       unclear(`the default changed from ${before.default ?? 'none'} to ${after.default ?? 'none'}`)
-    this.#compareProperties(before, after, side, inner)
     if (before.items.length > 0 && after.items.length > 0) inner(before.items, after.items)
     if (!before.additional !== !after.additional) {
       const isClosed = !after.additional
@@ -68,14 +73,13 @@ export class SchemaComparison {
         ...{ report, unclear, inner },
         plain: { before: pair.before, after: pair.after },
       })
+    yield* pairs
+    for (const [one, other] of this.#compareProperties(before, after, side))
+      yield { ...pair, before: one, after: other }
   }
 
-  #compareProperties(
-    before: Shape,
-    after: Shape,
-    side: Side,
-    inner: (before: Schema, after: Schema) => void,
-  ): void {
+  /** @yields the schemas of a property before and after */
+  *#compareProperties(before: Shape, after: Shape, side: Side): Generator<[Schema, Schema]> {
     const changes = this.#changes
     const where = side === 'either' ? '' : ` in ${side}s`
     for (const [name, one, other] of pairsOf(before.properties, after.properties)) {
@@ -84,8 +88,8 @@ export class SchemaComparison {
       const [place] = other ?? one ?? []
       const pointer = place?.pointer ?? after.pointer
       const property = `the ${isRequired || (!other && wasRequired) ? 'required' : 'optional'} property ${name}`
-      if (!(other ?? one) || isIrrelevant(shapeOf(other ?? one ?? []), side)) {
-        if (one && other) inner(one, other)
+      if (!(other ?? one) || isIrrelevant(other ?? one ?? [], side)) {
+        if (one && other) yield [one, other]
       } else if (!one) {
         if (isRequired) changes.addEffect(side, 'narrowed', pointer, `${property} was added`)
         else changes.add('COMPATIBLE', pointer, `${property} was added${where}`)
@@ -101,15 +105,15 @@ export class SchemaComparison {
             pointer,
             `the property ${name} became ${isRequired ? 'required' : 'optional'}`,
           )
-        inner(one, other)
+        yield [one, other]
       }
     }
   }
 }
 
 /** Requests have no read-only properties, and responses none that are write-only. */
-const isIrrelevant = ({ readOnly, writeOnly }: Shape, side: Side) =>
-  (side === 'request' && readOnly) || (side === 'response' && writeOnly)
+const isIrrelevant = (schema: Schema, side: Side) =>
+  side !== 'either' && says(schema, side === 'request' ? 'readOnly' : 'writeOnly')
 
 type Report = (effect: Effect, message: string) => void
 type Unclear = (message: string) => void
@@ -227,9 +231,13 @@ function compareChoices(
   }
   const left = new Set(after)
   const unmatched: Part[] = []
+  const byName = new Map<string, Part[]>()
+  for (const one of after)
+    for (const name of namesOf([one])) byName.set(name, [...(byName.get(name) ?? []), one])
   for (const one of before) {
-    const names = namesOf([one])
-    const other = [...left].find(candidate => namesOf([candidate]).some(name => names.includes(name)))
+    const other = namesOf([one])
+      .flatMap(name => byName.get(name) ?? [])
+      .find(candidate => left.has(candidate))
     if (!other) unmatched.push(one)
     else {
       left.delete(other)
