@@ -223,6 +223,27 @@ describe('read models in a file', () => {
     },
   )
 
+  it('leave turns of the event loop to other work during a large write, and save its checkpoint at the end', async () => {
+    const readModels = sqliteReadModels({ path })
+    const writes = Array.from({ length: 2_000 }, (_, n) => write(counter(n), 0))
+    const collection = readModels.collection(counters)
+    const partly = new Set<number>()
+    let going = true
+    const written = readModels.write(writes, { name: 'p', position: '1' }).finally(() => (going = false))
+    while (going) {
+      await setImmediate()
+      const position = await readModels.checkpoints.get('p')
+      const count = await collection.count({})
+      if (position !== undefined) expect(count).toBe(writes.length)
+      partly.add(count)
+    }
+    await written
+    expect(partly.size).toBeGreaterThan(2)
+    expect(await collection.count({})).toBe(writes.length)
+    expect(await readModels.checkpoints.get('p')).toBe('1')
+    await readModels.close()
+  })
+
   it('refuse a write when the process was paused between the call and its execution', async () => {
     const readModels = sqliteReadModels({ path })
     const collection = readModels.collection(counters)

@@ -45,6 +45,9 @@ export function sqliteReadModels(options: ReadModelsOptions): ReadModels {
   return withGenerations(sqliteReadModelStore(options), { knownForMs, writtenWithinMs: PAUSED_MS })
 }
 
+/** Documents of a transaction: other work of the process waits for it. */
+const WRITTEN_AT_ONCE = 400
+
 /** The same without groups of collections. */
 export function sqliteReadModelStore({
   path,
@@ -66,12 +69,16 @@ export function sqliteReadModelStore({
   return {
     collection: definition => collections.open(definition),
     async write(writes, checkpoint) {
-      const store = collections.storing(writes)
-      await write(() => {
-        if (checkpoint?.lease) leases.require(checkpoint.lease)
-        store()
-        if (checkpoint) checkpoints.save(checkpoint.name, checkpoint.position)
-      })
+      const calledAt = performance.now()
+      for (let from = 0; from === 0 || from < writes.length; from += WRITTEN_AT_ONCE) {
+        const end = from + WRITTEN_AT_ONCE
+        const store = collections.storing(writes.slice(from, end))
+        await write(() => {
+          if (checkpoint?.lease) leases.require(checkpoint.lease)
+          store()
+          if (checkpoint && end >= writes.length) checkpoints.save(checkpoint.name, checkpoint.position)
+        }, calledAt)
+      }
     },
     checkpoints: {
       get: async name => read(() => checkpoints.get(name)),

@@ -70,7 +70,8 @@ export async function paced(
   const startedAt = performance.now()
   for (let n = 0; n < perSecond * seconds; n++) {
     const due = startedAt + (n * 1000) / perSecond
-    if (due > performance.now()) await setTimeout(due - performance.now())
+    const wait = due - performance.now()
+    if (wait > 0) await setTimeout(wait)
     underWay.push(work(n))
   }
   await Promise.all(underWay)

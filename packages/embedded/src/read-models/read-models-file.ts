@@ -101,9 +101,9 @@ export class ReadModelsFile implements FileAccess {
       }
     })
 
-  readonly write = async <T>(job: () => T): Promise<T> => {
+  /** @param calledAt monotonic time from which a pause of the process counts. Default: now */
+  readonly write = async <T>(job: () => T, calledAt = performance.now()): Promise<T> => {
     if (this.#closed) throw new ReadModelsUnavailable('they are closed')
-    const calledAt = performance.now()
     try {
       return await this.#commits.run(() => {
         if (performance.now() - calledAt > PAUSED_MS) throw new Error('the process was paused while it wrote')
