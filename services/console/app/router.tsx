@@ -13,6 +13,7 @@ import { readAuditSearch, readProofsSearch } from './audit/search.ts'
 import { readEventsSearch } from './events/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
+import { readJobSearch } from './jobs/search.ts'
 import { readLoginSearch } from './login/search.ts'
 import { readTokenSearch, readUserSearch } from './people/search.ts'
 import { areasOf } from './shell/areas.ts'
@@ -76,6 +77,25 @@ const editApi = createRoute({
   getParentRoute: () => inside,
   path: '/apis/$apiId/edit',
   component: lazyRouteComponent(() => import('./apis/form/edit-page.tsx'), 'EditApiPage'),
+})
+
+const importApis = createRoute({
+  getParentRoute: () => inside,
+  path: '/apis/import',
+  component: lazyRouteComponent(() => import('./apis/import/import-page.tsx'), 'ImportPage'),
+})
+
+const jobs = createRoute({
+  getParentRoute: () => inside,
+  path: '/jobs',
+  validateSearch: readJobSearch,
+  component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
+})
+
+const job = createRoute({
+  getParentRoute: () => inside,
+  path: '/jobs/$jobId',
+  component: lazyRouteComponent(() => import('./jobs/job-page.tsx'), 'JobPage'),
 })
 
 const webhooks = createRoute({
@@ -214,6 +234,9 @@ const tree = root.addChildren([
     newApi,
     api,
     editApi,
+    importApis,
+    jobs,
+    job,
     webhooks,
     newWebhook,
     webhook,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
-import { whenAdmitted } from './bulk-run.ts'
+import { whenAdmitted } from '../parts/admitted.ts'
 import { PAGE_SIZE } from './list-pages.ts'
 import type { ApiList } from './search.ts'
 import { isPicked, type Picked, type Selection } from './selection.ts'

@@ -1,4 +1,5 @@
-import { asProblem, RequestFailed } from '../http/problem.ts'
+import { asProblem } from '../http/problem.ts'
+import { whenAdmitted } from '../parts/admitted.ts'
 import { apply, type Change, type Outcome } from './bulk-change.ts'
 import type { Picked } from './selection.ts'
 
@@ -100,31 +101,3 @@ export class BulkRun {
     this.#timer ??= setTimeout(() => this.#publish(true), SHOWN_MS)
   }
 }
-
-/**
- * Sends a request again while the service has too many (429), after the time that it names. Such a request has changed
- * nothing.
- */
-export async function whenAdmitted<Result>(
-  send: () => Promise<Result>,
-  signal: AbortSignal,
-): Promise<Result> {
-  for (;;) {
-    signal.throwIfAborted()
-    try {
-      return await send()
-    } catch (error) {
-      if (!(error instanceof RequestFailed) || error.problem.status !== 429) throw error
-      await pause((error.problem.retryAfterSeconds ?? 1) * 1_000, signal)
-    }
-  }
-}
-
-const pause = (milliseconds: number, signal: AbortSignal) =>
-  new Promise<void>(resolve => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })

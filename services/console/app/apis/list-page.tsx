@@ -44,7 +44,7 @@ export function ApisPage() {
         <Text size="sm" role="status" mr="auto">
           {first.data && countText(first.data.total, isFiltered(search))}
         </Text>
-        <CreateButton />
+        <CreateButtons />
       </Group>
       <Group gap="xs">
         <SearchBox
@@ -75,9 +75,18 @@ export function ApisPage() {
   )
 }
 
-function CreateButton() {
+function CreateButtons() {
   const mayWrite = useAllowed('API_WRITE')
-  return mayWrite && <ButtonLink to="/apis/new">Create API</ButtonLink>
+  return (
+    mayWrite && (
+      <Group gap="xs">
+        <ButtonLink variant="default" to="/apis/import">
+          Import
+        </ButtonLink>
+        <ButtonLink to="/apis/new">Create API</ButtonLink>
+      </Group>
+    )
+  )
 }
 
 const countText = (total: number, filtered: boolean) =>
@@ -122,7 +131,7 @@ function NothingFound({ search, onChange }: Pick<ResultsProps, 'search' | 'onCha
   if (!isFiltered(search))
     return (
       <Empty title="There are no APIs yet">
-        <CreateButton />
+        <CreateButtons />
       </Empty>
     )
   return (

@@ -4,6 +4,7 @@ import { randomId } from './random-id.ts'
 import { session } from './session.ts'
 
 export interface Upload {
+  method: 'PUT' | 'POST'
   /** Path of the operation with its query, e.g. `/apis/…/documents/openapi.yaml`. */
   path: string
   body: Blob
@@ -14,17 +15,17 @@ export interface Upload {
 }
 
 /**
- * Sends a file with PUT and the token of the session, and tells its progress, which fetch does not. Without a time limit:
+ * Sends a file with the token of the session, and tells its progress, which fetch does not. Without a time limit:
  * the person sees the progress and can cancel.
  * @returns the JSON body of the response
  * @throws RequestFailed
  */
 export async function upload(sent: Upload): Promise<unknown> {
   const sender = session.current()
-  const response = await put(sent, sender?.token)
+  const response = await transmit(sent, sender?.token)
   if (response.status === 401 && sender && (await session.renewed(sender.token))) {
     const renewed = session.current()
-    if (renewed?.user.id === sender.user.id) return bodyOf(await put(sent, renewed.token))
+    if (renewed?.user.id === sender.user.id) return bodyOf(await transmit(sent, renewed.token))
   }
   return bodyOf(response)
 }
@@ -35,7 +36,10 @@ async function bodyOf(response: Response): Promise<unknown> {
   return body
 }
 
-function put({ path, body, headers, signal, onProgress }: Upload, token?: string): Promise<Response> {
+function transmit(
+  { method, path, body, headers, signal, onProgress }: Upload,
+  token?: string,
+): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
   const request = new XMLHttpRequest()
   const requestId = randomId()
@@ -49,7 +53,7 @@ function put({ path, body, headers, signal, onProgress }: Upload, token?: string
         requestId,
       }),
     )
-  request.open('PUT', INTERFACE_PATH + path)
+  request.open(method, INTERFACE_PATH + path)
   const all = { ...headers, 'x-request-id': requestId, ...(token && { authorization: `Bearer ${token}` }) }
   for (const [name, value] of Object.entries(all)) request.setRequestHeader(name, value)
   request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0)

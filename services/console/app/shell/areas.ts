@@ -13,6 +13,7 @@ interface Area {
 /** The areas of the console, with the scope that each needs. */
 const AREAS = [
   { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
+  { to: '/jobs', label: 'Jobs', group: 'Catalogue', scope: 'JOBS_READ' },
   { to: '/rule-sets', label: 'Rule sets', group: 'Catalogue', scope: 'RULE_SETS_READ' },
   { to: '/webhooks', label: 'Webhooks', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
   { to: '/deliveries', label: 'Deliveries', group: 'Webhooks', scope: 'WEBHOOKS_READ' },
@@ -51,7 +52,7 @@ const FORM_SCOPES: { [To in ListedArea['to']]?: Scope } = {
 export function lackAt(path: string, { scopes }: Session): { label: string; scope: Scope } | undefined {
   const area = areaAt(path)
   if (!area) return undefined
-  const form = /\/(new|edit)$/.test(path) ? FORM_SCOPES[area.to] : undefined
+  const form = /\/(new|edit|import)$/.test(path) ? FORM_SCOPES[area.to] : undefined
   const scope = [area.scope, form].find(each => each !== undefined && !scopes.includes(each))
   return scope && { label: scope === form ? `the forms of ${area.label}` : area.label, scope }
 }

@@ -45,6 +45,7 @@ export function useCommands(current: Session, text: string): Command[] {
       path: to,
     })),
     ...creation('API_WRITE', 'New API', '/apis/new'),
+    ...creation('API_WRITE', 'Import APIs', '/apis/import'),
     ...creation('WEBHOOKS_WRITE', 'New webhook', '/webhooks/new'),
     theme('light', 'light theme'),
     theme('dark', 'dark theme'),

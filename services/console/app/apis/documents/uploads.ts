@@ -48,7 +48,7 @@ export async function store(file: Blob, options: StoreOptions): Promise<Document
   // Without a type of its own the browser would guess one from the name of the file.
   const headers = { ...condition, 'content-type': 'application/octet-stream' }
   const body = file.slice(0, file.size, 'application/octet-stream')
-  const stored = upload({ path: pathOf(path, name), body, headers, signal, onProgress })
+  const stored = upload({ method: 'PUT', path: pathOf(path, name), body, headers, signal, onProgress })
   return (await stored) as DocumentRecord
 }
 
@@ -56,6 +56,7 @@ export async function store(file: Blob, options: StoreOptions): Promise<Document
 export async function makePrimary(path: VersionPath, document: DocumentRecord): Promise<void> {
   const { name } = document
   await upload({
+    method: 'PUT',
     path: `${pathOf(path, name)}?primary=true`,
     body: new Blob([await readBytes(path, name)]),
     headers: { 'if-match': tagOf(document), 'content-type': 'application/octet-stream' },

@@ -1,4 +1,4 @@
-import { Stack, Title } from '@mantine/core'
+import { Group, Stack, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -30,9 +30,14 @@ export function CreateApiPage() {
   })
   return (
     <Stack>
-      <Title order={1} size="h2">
-        New API
-      </Title>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          New API
+        </Title>
+        <ButtonLink variant="subtle" to="/apis/import">
+          Import it from a document
+        </ButtonLink>
+      </Group>
       <ApiForm
         draft={draft}
         stored={EMPTY_DRAFT}

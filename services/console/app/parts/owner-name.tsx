@@ -13,7 +13,23 @@ export function OwnerName({ id }: { id: string | null }) {
     queryFn: ({ signal }) =>
       answer(client.GET('/users/{user_id}', { params: { path: { user_id: id ?? '' } }, signal })),
   })
-  if (id === null) return <Text inherit>Unknown</Text>
-  if (id === own?.id) return <Text inherit>{own.displayName} (you)</Text>
-  return user.data ? <Text inherit>{user.data.displayName}</Text> : <Code>{id}</Code>
+  if (id === null)
+    return (
+      <Text span inherit>
+        Unknown
+      </Text>
+    )
+  if (id === own?.id)
+    return (
+      <Text span inherit>
+        {own.displayName} (you)
+      </Text>
+    )
+  return user.data ? (
+    <Text span inherit>
+      {user.data.displayName}
+    </Text>
+  ) : (
+    <Code>{id}</Code>
+  )
 }

@@ -2,10 +2,10 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { RequestFailed } from '../http/problem.ts'
 
 /** The modules read the address of the page when they are loaded. */
-let whenAdmitted: typeof import('./bulk-run.ts').whenAdmitted
+let whenAdmitted: typeof import('./admitted.ts').whenAdmitted
 beforeAll(async () => {
   vi.stubGlobal('document', { baseURI: 'http://service/console/' })
-  whenAdmitted = (await import('./bulk-run.ts')).whenAdmitted
+  whenAdmitted = (await import('./admitted.ts')).whenAdmitted
 })
 afterEach(() => {
   vi.unstubAllGlobals()

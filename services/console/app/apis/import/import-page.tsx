@@ -1,0 +1,163 @@
+import '../../more-styles.ts'
+import { Button, Center, FileButton, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useRef, useState } from 'react'
+import { useAllowed } from '../../http/session.ts'
+import { OVER, useDrop } from '../../parts/drop.ts'
+import { RunningGuard } from '../../parts/leave-guards.tsx'
+import { ButtonLink } from '../../parts/links.tsx'
+import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { ImportTable } from './import-table.tsx'
+import { type Importing, useImport } from './use-import.ts'
+
+/** The page that makes APIs from documents: it says what each would do, and imports them after a confirmation. */
+export function ImportPage() {
+  const navigate = useNavigate()
+  const importing = useImport(jobId => {
+    void navigate({ to: '/jobs/$jobId', params: { jobId }, ignoreBlocker: true })
+  })
+  const { isPending } = importing.importing
+  const { over, ...dropping } = useDrop(files => importing.add(files.map(file => ({ file }))), !isPending)
+  return (
+    <Stack {...dropping} style={over ? OVER : {}} component="section" aria-label="Import">
+      <RunningGuard running={isPending} />
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          Import APIs
+        </Title>
+        <ButtonLink variant="default" to="/apis">
+          Back to the APIs
+        </ButtonLink>
+      </Group>
+      <Sources importing={importing} />
+      {importing.items.length > 0 && (
+        <>
+          <Confirmation importing={importing} />
+          {importing.importing.isError && (
+            <ProblemPanel what="The documents are not imported" error={importing.importing.error} />
+          )}
+          <ImportTable items={importing.items} onRemove={isPending ? undefined : importing.remove} />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function Sources({ importing: { add, importing } }: { importing: Importing }) {
+  const reset = useRef<() => void>(null)
+  const [url, setUrl] = useState('')
+  // The service reads a URL in a job.
+  const mayReadJobs = useAllowed('JOBS_READ')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    add([{ url: url.trim() }])
+    setUrl('')
+  }
+  return (
+    <Center style={{ border: '1px dashed var(--mantine-color-gray-6)', borderRadius: 8 }} py="lg" px="md">
+      <Stack align="center" gap="sm" w="100%" maw={520}>
+        <Title order={2} size="h4">
+          Drop files here
+        </Title>
+        <Text ta="center" size="sm">
+          OpenAPI, AsyncAPI, WSDL, Postman and others, one or many. You see what would happen first.
+        </Text>
+        <FileButton
+          multiple
+          resetRef={reset}
+          onChange={files => {
+            reset.current?.()
+            add(files.map(file => ({ file })))
+          }}
+        >
+          {props => (
+            <Button {...props} disabled={importing.isPending}>
+              Choose files
+            </Button>
+          )}
+        </FileButton>
+        {mayReadJobs && (
+          <form onSubmit={submit} style={{ width: '100%' }}>
+            <Group align="end" gap="xs">
+              <TextInput
+                label="Or the URL of a document"
+                type="url"
+                placeholder="https://example.com/openapi.json"
+                flex={1}
+                value={url}
+                onChange={event => setUrl(event.currentTarget.value)}
+              />
+              <Button type="submit" variant="default" disabled={url.trim() === '' || importing.isPending}>
+                Check
+              </Button>
+            </Group>
+          </form>
+        )}
+      </Stack>
+    </Center>
+  )
+}
+
+/** What would happen in numbers, the button that starts it, and its progress. */
+function Confirmation({ importing }: { importing: Importing }) {
+  const { items, planned, isChecking, clear, cancel, importing: run } = importing
+  const checked = items.filter(({ state }) => state !== 'checking').length
+  const done = items.filter(({ state }) => state === 'done').length
+  return (
+    <Stack gap="xs">
+      {isChecking && (
+        <Progress value={(checked / items.length) * 100} aria-label="Checked documents" size="sm" />
+      )}
+      {run.isPending && (
+        <Progress
+          value={(done / Math.max(1, done + planned.length)) * 100}
+          aria-label="Imported documents"
+          size="sm"
+        />
+      )}
+      <Group justify="space-between">
+        <Text size="sm" role="status">
+          {isChecking ? `${checked} of ${items.length} checked` : summaryOf(items)}
+        </Text>
+        <Group gap="xs">
+          {run.isPending ? (
+            <Button variant="default" onClick={cancel}>
+              Cancel
+            </Button>
+          ) : (
+            <>
+              <Button variant="default" onClick={clear}>
+                Clear the list
+              </Button>
+              {planned.length > 0 && (
+                <Button disabled={isChecking} onClick={() => run.mutate()}>
+                  Import {planned.length === 1 ? 'the document' : `${planned.length} documents`}
+                </Button>
+              )}
+            </>
+          )}
+        </Group>
+      </Group>
+    </Stack>
+  )
+}
+
+/** Numbers of documents, e.g. `2 to import, 1 refused`. */
+function summaryOf(items: Importing['items']): string {
+  const count = (matches: (item: Importing['items'][number]) => boolean) => items.filter(matches).length
+  const unchanged = (item: Importing['items'][number]) =>
+    item.state === 'planned' && item.outcome?.status === 'UNCHANGED'
+  const parts: [number, string][] = [
+    [count(({ state }) => state === 'done'), 'imported'],
+    [
+      count(item => (item.state === 'planned' && !unchanged(item)) || item.state === 'importing'),
+      'to import',
+    ],
+    [count(unchanged), 'unchanged'],
+    [count(({ state }) => state === 'refused'), 'refused'],
+  ]
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, word]) => `${number} ${word}`)
+    .join(', ')
+}

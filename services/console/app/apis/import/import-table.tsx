@@ -1,0 +1,107 @@
+import { Badge, CloseButton, Loader, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Problem } from '../../parts/job-view.tsx'
+import { AnchorLink } from '../../parts/links.tsx'
+import type { Outcome } from './requests.ts'
+import type { Item } from './use-import.ts'
+
+interface ImportTableProps {
+  items: readonly Item[]
+  /** Absent while documents are imported. */
+  onRemove: ((id: string) => void) | undefined
+}
+
+/** The documents, each with what its import would do, or has done. */
+export function ImportTable({ items, onRemove }: ImportTableProps) {
+  return (
+    <Table aria-label="Documents" verticalSpacing="sm">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Document</Table.Th>
+          <Table.Th>What happens</Table.Th>
+          <Table.Th>
+            <VisuallyHidden>Action</VisuallyHidden>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map(item => (
+          <Table.Tr key={item.id}>
+            <Table.Th scope="row" fw={400} maw={240} style={{ overflowWrap: 'anywhere' }}>
+              {item.name}
+            </Table.Th>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              <State item={item} />
+            </Table.Td>
+            <Table.Td>
+              {onRemove && item.state !== 'done' && (
+                <CloseButton aria-label={`Remove ${item.name}`} onClick={() => onRemove(item.id)} />
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function State({ item: { state, outcome, reason } }: { item: Item }) {
+  if (state === 'refused')
+    return (
+      <Stack gap={2} align="start">
+        <Badge color="red.9">Refused</Badge>
+        {reason && <Problem {...reason} />}
+      </Stack>
+    )
+  if (!outcome) return <Busy text="Checking" />
+  if (state === 'importing') return <Busy text="Importing" />
+  const isDone = state === 'done'
+  return (
+    <Stack gap={2} align="start">
+      <Badge color={outcome.status === 'UNCHANGED' ? 'gray.7' : isDone ? 'teal.9' : 'blue.9'}>
+        {WORDS[outcome.status][isDone ? 1 : 0]}
+      </Badge>
+      {outcome.api === null ? (
+        <Text size="sm">{outcome.name}</Text>
+      ) : (
+        <AnchorLink
+          to="/apis/$apiId"
+          params={{ apiId: outcome.api }}
+          search={{ tab: 'documentation' }}
+          size="sm"
+          {...(!isDone && { target: '_blank' })}
+        >
+          {outcome.name}
+        </AnchorLink>
+      )}
+      {outcome.plan && <Text size="xs">{detailOf(outcome.plan)}</Text>}
+    </Stack>
+  )
+}
+
+const Busy = ({ text }: { text: string }) => (
+  <Text size="sm" component="div">
+    <Loader size={12} aria-hidden mr={6} />
+    {text}
+  </Text>
+)
+
+/** Before and after the import. */
+const WORDS: Readonly<Record<Outcome['status'], readonly [before: string, after: string]>> = {
+  CREATED: ['New API', 'Created'],
+  UPDATED: ['Update', 'Updated'],
+  UNCHANGED: ['Unchanged', 'Unchanged'],
+}
+
+/** E.g. `new version 1.0, new document openapi.yaml, 2 warnings`. */
+function detailOf({ version, document, findings }: NonNullable<Outcome['plan']>): string {
+  const { errors, warnings } = findings
+  const parts = [
+    `${ACTIONS[version.action]}version ${version.name}`,
+    `${ACTIONS[document.action]}document ${document.name}`,
+    errors > 0 && `${errors} ${errors === 1 ? 'error' : 'errors'}`,
+    warnings > 0 && `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+const ACTIONS = { CREATE: 'new ', UPDATE: 'changed ', NONE: '' }

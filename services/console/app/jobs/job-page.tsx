@@ -1,0 +1,47 @@
+import '../more-styles.ts'
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { JobStatus, JobView } from '../parts/job-view.tsx'
+import { jobQuery } from '../parts/jobs.ts'
+import { AnchorLink } from '../parts/links.tsx'
+import { OwnerName } from '../parts/owner-name.tsx'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Loading } from '../parts/states.tsx'
+import { Time } from '../parts/time.tsx'
+import { TYPES } from './jobs-page.tsx'
+
+const route = getRouteApi('/inside/jobs/$jobId')
+
+/** A job with its progress, while it runs, and its results. */
+export function JobPage() {
+  const { jobId } = route.useParams()
+  const job = useQuery(jobQuery(jobId))
+  return (
+    <Stack maw="60rem">
+      <nav aria-label="Back">
+        <AnchorLink to="/jobs" size="sm">
+          Jobs
+        </AnchorLink>
+      </nav>
+      {job.isPending && <Loading what="the job" />}
+      {job.isError && (
+        <ProblemPanel what="The job cannot be read" error={job.error} onRetry={() => void job.refetch()} />
+      )}
+      {job.data && (
+        <>
+          <Group>
+            <Title order={1} size="h2">
+              {TYPES[job.data.type]}
+            </Title>
+            <JobStatus status={job.data.status} />
+          </Group>
+          <Text size="sm" component="div">
+            Started <Time at={job.data.createdAt} /> by <OwnerName id={job.data.createdBy} />
+          </Text>
+          <JobView job={job.data} />
+        </>
+      )}
+    </Stack>
+  )
+}

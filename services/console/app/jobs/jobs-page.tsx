@@ -1,0 +1,124 @@
+import '../more-styles.ts'
+import { Group, NativeSelect, Stack, Table, Text, Title } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { answer, client } from '../http/client.ts'
+import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
+import { JobStatus, progressText } from '../parts/job-view.tsx'
+import { hasEnded, type Job } from '../parts/jobs.ts'
+import { AnchorLink } from '../parts/links.tsx'
+import { OwnerName } from '../parts/owner-name.tsx'
+import { Pages } from '../parts/pagination.tsx'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Empty, Loading } from '../parts/states.tsx'
+import { Time } from '../parts/time.tsx'
+import { readJobSearch, STATUSES } from './search.ts'
+
+const route = getRouteApi('/inside/jobs')
+const SIZE = 50
+const BETWEEN_READS_MS = 2_000
+
+export const TYPES: Readonly<Record<Job['type'], string>> = { BULK: 'Bulk change', IMPORT: 'Import' }
+
+/** The jobs of the person; for administrators those of all. */
+export function JobsPage() {
+  const search = readJobSearch({ ...route.useSearch() })
+  const navigate = route.useNavigate()
+  const { status, page = 1 } = search
+  const jobs = useQuery({
+    queryKey: ['jobs', 'list', status, page],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/jobs', { params: { query: { page, size: SIZE, ...(status && { status }) } }, signal }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) =>
+      data?.content.every(hasEnded) === false ? BETWEEN_READS_MS : false,
+  })
+  return (
+    <Stack>
+      <Group justify="space-between">
+        <Title order={1} size="h2">
+          Jobs
+        </Title>
+        <NativeSelect
+          aria-label="Status"
+          data={[{ value: '', label: 'Any status' }, ...STATUSES]}
+          value={status ?? ''}
+          onChange={event =>
+            navigate({ search: readJobSearch({ status: event.currentTarget.value }), replace: true })
+          }
+        />
+      </Group>
+      <Text size="sm" maw="44rem">
+        Bulk changes and imports run in the service. They continue when you close this page.
+      </Text>
+      {jobs.isPending && <Loading what="the jobs" />}
+      {jobs.isError && (
+        <ProblemPanel
+          what="The jobs cannot be listed"
+          error={jobs.error}
+          onRetry={() => void jobs.refetch()}
+        />
+      )}
+      {jobs.data?.totalElements === 0 && (
+        <Empty title={status ? 'No job has this status' : 'No job yet'}>
+          Change several APIs at once, or import documents from the list of APIs.
+        </Empty>
+      )}
+      {jobs.data && isBeyondEnd(jobs.data) && (
+        <EmptyPage onFirst={() => navigate({ search: readJobSearch({ status }), replace: true })} />
+      )}
+      {jobs.data && jobs.data.content.length > 0 && (
+        <>
+          <JobTable jobs={jobs.data.content} />
+          <Pages
+            what="jobs"
+            one="job"
+            page={jobs.data}
+            onPage={page => navigate({ search: readJobSearch({ status, page }), replace: true })}
+          />
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function JobTable({ jobs }: { jobs: readonly Job[] }) {
+  return (
+    <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table verticalSpacing="sm" aria-label="Jobs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Job</Table.Th>
+            <Table.Th>Status</Table.Th>
+            <Table.Th>Progress</Table.Th>
+            <Table.Th>Started by</Table.Th>
+            <Table.Th>Started</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {jobs.map(job => (
+            <Table.Tr key={job.id}>
+              <Table.Th scope="row">
+                <AnchorLink to="/jobs/$jobId" params={{ jobId: job.id }} size="sm">
+                  {TYPES[job.type]}
+                </AnchorLink>
+              </Table.Th>
+              <Table.Td>
+                <JobStatus status={job.status} />
+              </Table.Td>
+              <Table.Td>{progressText(job)}</Table.Td>
+              <Table.Td>
+                <OwnerName id={job.createdBy} />
+              </Table.Td>
+              <Table.Td>
+                <Time at={job.createdAt} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
