@@ -1,15 +1,16 @@
 import '../more-styles.ts'
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
-import type { BulkAction } from './bulk-change.ts'
+import { type BulkAction, type Change, MOST_APIS, start } from './bulk-change.ts'
 import { BulkForm } from './bulk-form.tsx'
 import { useBulkItems } from './bulk-items.ts'
 import { BulkProgress } from './bulk-progress.tsx'
-import { BulkRun } from './bulk-run.ts'
 import type { ApiList } from './search.ts'
-import type { Selection } from './selection.ts'
+import type { Picked, Selection } from './selection.ts'
 
 interface BulkDialogProps {
   action: BulkAction
@@ -26,24 +27,42 @@ const TITLES: Readonly<Record<BulkAction, string>> = {
   delete: 'Delete APIs',
 }
 
-/** Asks what to change, then changes the selected APIs and shows the result of each. */
+interface Started {
+  change: Change
+  apis: readonly Picked[]
+  warned: boolean
+}
+
+/** Asks what to change, then starts a job that changes the selected APIs, and shows its progress and results. */
 export function BulkDialog({ action, list, selection, onClose }: BulkDialogProps) {
   const [selected] = useState(selection)
   const items = useBulkItems(list, selected)
-  const [run, setRun] = useState<BulkRun>()
+  const keys = useIdempotencyKey()
+  const starting = useMutation({
+    mutationFn: ({ change, apis, warned }: Started) =>
+      start(change, apis, warned, keys.for([change, warned])),
+    onSuccess: keys.done,
+  })
+  const { data: job, variables } = starting
   return (
     <Modal
       opened
       onClose={() => onClose(false)}
       title={TITLES[action]}
       size="lg"
-      withCloseButton={!run}
-      closeOnEscape={!run}
+      withCloseButton={!job}
+      closeOnEscape={!job}
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {run ? (
-        <BulkProgress run={run} onClose={onClose} />
+      {starting.isError && <ProblemPanel what="The change is not started" error={starting.error} />}
+      {job && variables ? (
+        <BulkProgress
+          key={job.id}
+          started={job}
+          onAgain={warned => starting.mutate({ ...variables, warned })}
+          onClose={onClose}
+        />
       ) : items.isError ? (
         <Stack>
           <ProblemPanel
@@ -57,12 +76,16 @@ export function BulkDialog({ action, list, selection, onClose }: BulkDialogProps
             </Button>
           </Group>
         </Stack>
+      ) : items.data && items.data.length > MOST_APIS ? (
+        <Text>Select at most {MOST_APIS.toLocaleString('en')} APIs at a time.</Text>
       ) : items.data ? (
         <BulkForm
           action={action}
           apis={items.data}
           onCancel={() => onClose(false)}
-          onSubmit={change => setRun(new BulkRun(change, items.data))}
+          onSubmit={change =>
+            starting.isPending || starting.mutate({ change, apis: items.data, warned: false })
+          }
         />
       ) : (
         <Loading what="the selected APIs" />

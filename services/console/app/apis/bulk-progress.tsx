@@ -1,72 +1,51 @@
-import { Button, Group, Progress, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useSyncExternalStore } from 'react'
-import { RunningGuard } from '../parts/leave-guards.tsx'
-import { BulkResults } from './bulk-results.tsx'
-import type { BulkRun, BulkState } from './bulk-run.ts'
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { JobView } from '../parts/job-view.tsx'
+import { hasEnded, type Job, jobQuery } from '../parts/jobs.ts'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
 
 interface BulkProgressProps {
-  run: BulkRun
+  started: Job
+  /** Starts the change again, for all APIs. @param warned whether those are deleted, too, that have changed meanwhile */
+  onAgain: (warned: boolean) => void
   onClose: (allDone: boolean) => void
 }
 
-/** Runs a bulk change and shows how far it is. It ends when the page is left. */
-export function BulkProgress({ run, onClose }: BulkProgressProps) {
-  const state = useSyncExternalStore(run.subscribe, run.state)
-  const client = useQueryClient()
-  useEffect(() => {
-    run.run()
-    return run.cancel
-  }, [run])
-  const { items, done, failed, running } = state
+/** The progress of the job of a bulk change, which continues when the dialog is closed. */
+export function BulkProgress({ started, onAgain, onClose }: BulkProgressProps) {
+  const read = useQuery({ ...jobQuery(started.id), initialData: started, initialDataUpdatedAt: 0 })
+  const queries = useQueryClient()
+  const job = read.data
   const close = () => {
-    client.invalidateQueries({ queryKey: ['apis'] })
-    client.invalidateQueries({ queryKey: ['api'] })
-    onClose(done === items.length)
+    queries.invalidateQueries({ queryKey: ['apis'] })
+    queries.invalidateQueries({ queryKey: ['api'] })
+    onClose(job.done === job.total)
   }
+  const isComplete = job.done === job.total
   return (
     <Stack>
-      <RunningGuard running={running} />
-      <Progress.Root>
-        <Progress.Section
-          value={((done + failed) / items.length) * 100}
-          aria-label="Finished APIs"
-          color={failed > 0 ? 'orange' : undefined}
+      <JobView job={job} />
+      {read.isError && (
+        <ProblemPanel
+          what="The progress is not known"
+          error={read.error}
+          onRetry={() => void read.refetch()}
         />
-      </Progress.Root>
-      <Text size="sm" role="status">
-        {textOf(state)}
-      </Text>
-      <BulkResults items={items} />
+      )}
+      {!hasEnded(job) && (
+        <Text size="sm">The change continues when you close this. You find it again under Jobs.</Text>
+      )}
       <Group justify="flex-end">
-        {running ? (
-          <Button variant="default" onClick={run.cancel}>
-            Cancel
+        {hasEnded(job) && !isComplete && (
+          // A job that was cancelled has not told the person about each API.
+          <Button variant="default" onClick={() => onAgain(job.status === 'COMPLETED')}>
+            {job.status === 'CANCELLED' ? 'Continue' : `Try ${job.failed.toLocaleString('en')} again`}
           </Button>
-        ) : (
-          <>
-            {done < items.length && (
-              <Button variant="default" onClick={() => run.run()}>
-                {state.cancelled ? 'Continue' : `Try ${failed.toLocaleString('en')} again`}
-              </Button>
-            )}
-            <Button onClick={close} data-autofocus>
-              Close
-            </Button>
-          </>
         )}
+        <Button onClick={close} data-autofocus>
+          Close
+        </Button>
       </Group>
     </Stack>
   )
-}
-
-function textOf({ items, done, failed, cancelled }: BulkState): string {
-  const number = (value: number) => value.toLocaleString('en')
-  return [
-    `${number(done)} of ${number(items.length)} done`,
-    failed > 0 && `${number(failed)} failed`,
-    cancelled && 'cancelled',
-  ]
-    .filter(Boolean)
-    .join(', ')
 }

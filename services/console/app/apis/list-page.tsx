@@ -102,6 +102,8 @@ function Results({ first, search, onChange }: ResultsProps) {
   const { data } = first
   const list = data?.list ?? listOf(search)
   const mayWrite = useAllowed('API_WRITE')
+  // The changes are jobs.
+  const mayChange = useAllowed('JOBS_READ') && mayWrite
   const navigate = route.useNavigate()
   const selecting = useSelection(list)
   if (first.isError && !data)
@@ -115,14 +117,14 @@ function Results({ first, search, onChange }: ResultsProps) {
       <ListTable
         list={list}
         total={data.total}
-        selecting={mayWrite ? selecting : undefined}
+        selecting={mayChange ? selecting : undefined}
         onSort={sort => onChange({ ...search, sort })}
         onOpen={({ id }) => {
           keepSearch(search.search)
           navigate({ to: '/apis/$apiId', params: { apiId: id } })
         }}
       />
-      {mayWrite && <BulkBar list={list} total={data.total} selecting={selecting} />}
+      {mayChange && <BulkBar list={list} total={data.total} selecting={selecting} />}
     </div>
   )
 }

@@ -128,10 +128,12 @@ const WORDS: Readonly<Record<JobResult['status'], string>> = {
 }
 
 function ResultRow({ job, result: { item, api, status, problem } }: { job: Job; result: JobResult }) {
+  const isImport = job.type === 'IMPORT'
+  const id = isImport ? api : item
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        <ApiName item={item} api={status === 'DELETED' ? null : api} named={job.type === 'IMPORT'} />
+        <ApiName item={item} api={status === 'DELETED' ? null : id} named={isImport} />
       </Table.Td>
       <Table.Td>
         <Text size="sm" {...(status === 'FAILED' && { fw: 600 })}>
