@@ -281,6 +281,21 @@ test('more changes than can be shown are cut, and what breaks comes first', asyn
   ])
 })
 
+test('members that are no texts are no changes', async () => {
+  const odd = (text: string) => ({
+    ...api({
+      summary: text,
+      parameters: [null, { name: 'q', in: '__proto__', schema: { format: '__proto__' } }],
+    }),
+    components: { securitySchemes: { a: { type: {}, in: [] } } },
+  })
+  expect(await changesOf('openapi', odd('a'), odd('b'))).toEqual([])
+  const parameter = [{ name: 'q', in: '__proto__', schema: { format: 'x' } }]
+  expect(await changesOf('openapi', odd('a'), { ...odd('a'), ...api({ parameters: parameter }) })).toEqual([
+    'B the format changed from __proto__ to x in requests',
+  ])
+})
+
 test('documents of different kinds, and texts, are not judged', async () => {
   const markdown = { kind: 'markdown' as const, bytes: Buffer.from('# A\nb\nc') }
   const other = { kind: 'other' as const, bytes: Buffer.from([0, 1]) }

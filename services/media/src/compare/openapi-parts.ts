@@ -84,7 +84,8 @@ function placeIn(item: Part, { member, path, method }: OperationName): Operation
 
 export function operationOf(place: OperationPlace): OperationParts {
   const { item, part } = place
-  const given = [item, part].flatMap(at => children(child(at, 'parameters')).map(([, one]) => resolved(one)))
+  const all = [item, part].flatMap(at => children(child(at, 'parameters')).map(([, one]) => resolved(one)))
+  const given = all.filter(one => typeof members(one).name === 'string')
   const isForm = ({ value }: Part) => isObject(value) && value.in === 'formData'
   const isBody = ({ value }: Part) => isObject(value) && value.in === 'body'
   const parameters = new Map<string, Parameter>()
@@ -99,7 +100,7 @@ export function operationOf(place: OperationPlace): OperationParts {
     ...place,
     isDeprecated: members(part).deprecated === true,
     parameters,
-    body: isSwagger(part.root) ? bodyOf2(part, given.find(isBody), given.filter(isForm)) : bodyOf3(part),
+    body: isSwagger(part.root) ? bodyOf2(part, all.find(isBody), given.filter(isForm)) : bodyOf3(part),
     responses: new Map(responses.map(([status, at]) => [status.toUpperCase(), responseOf(part, at)])),
     security: securityOf(part),
   }
@@ -118,16 +119,21 @@ function keyOf({ in: place, name }: Parameter, path: string): string | undefined
   return OWN_HEADERS.has(name.toLowerCase()) ? undefined : `header ${name.toLowerCase()}`
 }
 
-const STYLES: Record<string, string> = { query: 'form', cookie: 'form', path: 'simple', header: 'simple' }
+/** What the styles of OpenAPI 3 call a `collectionFormat` of Swagger 2.0. */
+const SEPARATORS = new Map([
+  ['ssv', 'spaceDelimited'],
+  ['tsv', 'tab'],
+  ['pipes', 'pipeDelimited'],
+])
 
 function parameterOf(part: Part): Parameter {
   const { name, in: place, required, style, explode, collectionFormat } = members(part)
   const [content] = children(child(part, 'content'))
   const inner = content ? child(content[1], 'schema') : child(part, 'schema')
-  const plain = STYLES[String(place)] ?? 'simple'
+  const plain = place === 'query' || place === 'cookie' ? 'form' : 'simple'
   const written = style ?? plain
   const isRepeated = isSwagger(part.root) ? collectionFormat === 'multi' : (explode ?? written === 'form')
-  const separator = { ssv: 'spaceDelimited', tsv: 'tab', pipes: 'pipeDelimited' }[String(collectionFormat)]
+  const separator = SEPARATORS.get(String(collectionFormat))
   return {
     part,
     name: String(name),

@@ -1,4 +1,4 @@
-import { listOf, objectOf } from '../check/checked.ts'
+import { listOf, objectOf, textOf } from '../check/checked.ts'
 import { type Changes, pairsOf, type Side } from './changes.ts'
 import {
   type Body,
@@ -213,10 +213,15 @@ function compareSecurity(
 }
 
 /** How a scheme is used, as OpenAPI 3 says it. */
-function useOf(part: Part): Record<string, unknown> {
+function useOf(part: Part): Map<string, string | null> {
   const { type, scheme, name, in: place } = members(part)
-  if (type === 'basic') return { type: 'http', scheme: 'basic' }
-  return { type, scheme: typeof scheme === 'string' ? scheme.toLowerCase() : undefined, name, in: place }
+  const said = type === 'basic' ? { type: 'http', scheme: 'basic' } : { type, scheme, name, in: place }
+  return new Map(
+    Object.entries(said).map(([member, value]) => [
+      member,
+      member === 'scheme' ? (textOf(value)?.toLowerCase() ?? null) : textOf(value),
+    ]),
+  )
 }
 
 function compareSchemes(
@@ -226,13 +231,12 @@ function compareSchemes(
 ): void {
   for (const [name, one, other] of pairsOf(before, after)) {
     if (!one || !other) continue
-    const [was, is] = [useOf(one), useOf(other)]
-    for (const member of Object.keys(was))
-      if (was[member] !== is[member])
+    for (const [member, was = null, is = null] of pairsOf(useOf(one), useOf(other)))
+      if (was !== is)
         changes.add(
           'BREAKING',
           other.pointer,
-          `the ${member} of the security scheme ${name} changed from ${was[member] ?? 'none'} to ${is[member] ?? 'none'}`,
+          `the ${member} of the security scheme ${name} changed from ${was ?? 'none'} to ${is ?? 'none'}`,
         )
   }
 }

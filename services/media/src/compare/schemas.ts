@@ -122,11 +122,11 @@ const isWithin = (types: ReadonlySet<string>, others: ReadonlySet<string>) =>
   [...types].every(type => others.has(type) || (type === 'integer' && others.has('number')))
 
 /** Formats whose values are all in another format. */
-const WIDER: Record<string, readonly string[]> = {
-  int32: ['int64', 'bigint'],
-  int64: ['bigint'],
-  float: ['double'],
-}
+const WIDER: ReadonlyMap<string, readonly string[]> = new Map([
+  ['int32', ['int64', 'bigint']],
+  ['int64', ['bigint']],
+  ['float', ['double']],
+])
 
 function compareTypes(before: Shape, after: Shape, report: Report, isText: boolean): void {
   const named = (types: ReadonlySet<string> | undefined) => (types ? [...types].join(' or ') : 'any')
@@ -147,9 +147,9 @@ function compareTypes(before: Shape, after: Shape, report: Report, isText: boole
   const { format: was = '' } = before
   const { format: is = '' } = after
   const effect: Effect =
-    is === '' || WIDER[was]?.includes(is)
+    is === '' || WIDER.get(was)?.includes(is)
       ? 'widened'
-      : was === '' || WIDER[is]?.includes(was)
+      : was === '' || WIDER.get(is)?.includes(was)
         ? 'narrowed'
         : 'replaced'
   report(effect, `the format changed from ${was || 'none'} to ${is || 'none'}`)
