@@ -20,11 +20,11 @@ export interface EnteredFiles {
 const ROUNDS = 12
 /**
  * What each append wakes beside both ways: the projectors of all services, what renews leases and measures, and what looks
- * for the next attempts. And the index of lists, which neither way reads: on a slow machine its updates coincide with every
- * round.
+ * for the next attempts. And the indexes of lists and words, which neither way reads: on a slow machine their updates
+ * coincide with every round.
  */
 const BESIDE =
-  /^services\/identity\/|^packages\/embedded\/src\/read-models\/(conditions|index-tables|kept-values|list-index|list-queries|lists)\.ts$|^packages\/audit\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals|quarantine)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|broadcasts|host-clock|service-parts)\.ts$|\/dispatch\/(scheduler|due-index|ordering)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/(documents\/all-operations|events\/(changes|resource-types))\.ts$/
+  /^services\/identity\/|^packages\/embedded\/src\/read-models\/(conditions|index-tables|kept-references|kept-values|list-index|list-queries|lists|recent-words|searches|word-index)\.ts$|^packages\/stores\/src\/search\/|^packages\/audit\/|\/(history|api\.history|temporal)\.ts$|\/(projector|projected-models|log-projection|ordered-projection|period-projection|stream-writes|rebuild-requests|removals|quarantine)\.ts$|\/(leases?|consumer-leases|checkpoints|retention|broadcasts|host-clock|service-parts)\.ts$|\/dispatch\/(scheduler|due-index|ordering)\.ts$|[/-]metrics\.ts$|\/contracts\/src\/(documents\/all-operations|events\/(changes|resource-types))\.ts$/
 /** What an append wakes beside the request: the relay and, with its messages, other services. */
 const WOKEN =
   /^services\/(notifier|media)\/|^packages\/messaging\/|\/bus[./]|\/(public-events|subjects)\.ts$|\/(relay|reactor|replay)\.ts$/

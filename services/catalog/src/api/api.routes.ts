@@ -123,7 +123,9 @@ export function apiRoutes(
         ...record(doc, ownerDisplayName, included),
         ...(documents && { documents }),
       },
-      headers: linksTo(included.at ? [] : documents, document => pathOf(id, document)),
+      ...(documents && {
+        headers: linksTo(included.at ? [] : documents, document => pathOf(id, document)),
+      }),
       revision: doc.recordRevision,
       variant: documents?.length ? `${ownerDisplayName} ${JSON.stringify(documents)}` : ownerDisplayName,
     }

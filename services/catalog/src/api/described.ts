@@ -39,7 +39,7 @@ export async function documentsOf(
 
 /** A header with links to documents, the primary ones first (RFC 8288); none without documents. */
 export function linksTo<Document extends Pick<IncludedDocument, 'kind' | 'primary'>>(
-  documents: readonly Document[] = [],
+  documents: readonly Document[],
   pathOf: (document: Document) => string,
 ): Record<string, string> {
   const links = documents
