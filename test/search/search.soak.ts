@@ -49,7 +49,7 @@ beforeAll(async () => {
 async function measure(readModels: ReadModels): Promise<number> {
   await store(readModels, described)
   const names = described.map(({ name }) => name)
-  const judged = readJudged(process.env.HALF === 'tuned' ? 'tuned' : 'measured')
+  const judged = readJudged(process.env.QUERIES === 'tuned' ? 'tuned' : 'measured')
   let sum = 0
   for (const one of judged) {
     const gain = ndcg(one, await namesFound(readModels, one.q), names)

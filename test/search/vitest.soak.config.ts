@@ -5,8 +5,8 @@ import tests from './vitest.config.ts'
 const { test, ...config }: ViteUserConfig = tests
 
 /**
- * The relevance of searches of 2,639 public APIs and their documents, which npm installs (400 MB): `npm run soak`. HALF=tuned
- * measures the first half of the queries in place of the second.
+ * The relevance of searches of 2,639 public APIs and their documents, which npm installs (400 MB): `npm run soak`. QUERIES=tuned
+ * measures the queries that the ranking is tuned on in place of the others.
  */
 export default {
   ...config,

@@ -11,12 +11,14 @@ export interface Judged {
   g1?: string[]
 }
 
-/** The queries in judged-queries.ndjson. The ranking is tuned on the first half; the second half is measured. */
-export function readJudged(half: 'tuned' | 'measured'): Judged[] {
+/** The ranking is tuned on this many of the queries, the first ones. */
+const TUNED = 100
+
+/** The queries in judged-queries.ndjson: those that the ranking is tuned on, or the others, which are only measured. */
+export function readJudged(which: 'tuned' | 'measured'): Judged[] {
   const lines = readFileSync(new URL('../judged-queries.ndjson', import.meta.url), 'utf8').split('\n')
   const judged = lines.filter(Boolean).map((line): Judged => JSON.parse(line))
-  const middle = judged.length / 2
-  return half === 'tuned' ? judged.slice(0, middle) : judged.slice(middle)
+  return which === 'tuned' ? judged.slice(0, TUNED) : judged.slice(TUNED)
 }
 
 const TOP = 10
