@@ -51,7 +51,10 @@ test('the judged queries of some public APIs are answered in nearly the best ord
   const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
   await store(readModels, some)
   const names = some.map(({ name }) => name)
-  const asked = readJudged('tuned').filter(({ g3 = [] }) => names.some(name => g3.includes(name)))
+  // The shortened documents answer the first ones.
+  const asked = readJudged('tuned')
+    .slice(0, 50)
+    .filter(({ g3 = [] }) => names.some(name => g3.includes(name)))
   const gains = await Promise.all(
     asked.map(async one => [one.q, ndcg(one, await namesFound(readModels, one.q), names)]),
   )

@@ -231,7 +231,7 @@ export class WordIndex {
 
   #wordsLike(term: Term): string[] {
     const { words } = this.#words
-    const { word, stem, joined, isLast } = term
+    const { word, stem, synonyms, joined, isLast } = term
     const find = (condition: string, ...params: (string | number)[]) =>
       this.#statements
         .rows(`SELECT word FROM ${words} WHERE ${condition} LIMIT ${MOST_WORDS}`, params)
@@ -239,7 +239,7 @@ export class WordIndex {
     if (joined) return [word]
     return [
       word,
-      ...find('stem = ? ORDER BY length(word), word', stem),
+      ...[stem, ...synonyms].flatMap(one => find('stem = ? ORDER BY length(word), word', one)),
       ...(isLast ? find('word > ? AND word < ? ORDER BY length(word), word', word, `${word}${LAST}`) : []),
       ...(mayBeMistyped(term) ? this.#wordsNear(word) : []),
     ]

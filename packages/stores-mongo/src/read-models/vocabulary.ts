@@ -56,7 +56,7 @@ export class Vocabulary {
 
   /** The words that may match a term. */
   async wordsLike(term: Term): Promise<string[]> {
-    const { word, stem, isLast, joined } = term
+    const { word, stem, synonyms, isLast, joined } = term
     if (joined) return [word]
     const read = async (filter: Filter<VocabularyWord>) => {
       const found = await this.#words.find(filter, { projection: { _id: 1 }, limit: MOST_READ }).toArray()
@@ -72,7 +72,7 @@ export class Vocabulary {
         })
       : []
     const [inflected, begun, mistyped] = await Promise.all([
-      read({ stem }),
+      read({ stem: { $in: [stem, ...synonyms] } }),
       isLast ? read({ _id: beginningWith(word) }) : [],
       near,
     ])

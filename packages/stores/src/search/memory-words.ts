@@ -27,8 +27,8 @@ export class MemoryWords implements WordSource {
 
   *wordsLike(term: Term): Iterable<string> {
     if (this.#postings.has(term.word)) yield term.word
-    for (const word of this.#byBeginning.get(beginningOf(term.word)) ?? [])
-      if (matchOf(term, word)) yield word
+    for (const beginning of new Set([term.word, ...term.synonyms].map(beginningOf)))
+      for (const word of this.#byBeginning.get(beginning) ?? []) if (matchOf(term, word)) yield word
     if (!mayBeMistyped(term)) return
     for (const word of this.#byEnd.get(endOf(term.word)) ?? []) if (matchOf(term, word)) yield word
   }

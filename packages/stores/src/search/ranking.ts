@@ -1,10 +1,13 @@
 import { isFiller, isPair, pairOf, VALUES } from './impacts.ts'
+import { synonymsOf } from './synonyms.ts'
 import { stemOf, wordsOf } from './words.ts'
 
 /** A word that is sought. */
 export interface Term {
   word: string
   stem: string
+  /** Stems of other words for it. */
+  synonyms: readonly string[]
   /** Whether it is the last word, which may be the beginning of a word. */
   isLast: boolean
   /** Whether it joins words that are sought as well: it ranks documents, but finds none. */
@@ -12,7 +15,7 @@ export interface Term {
 }
 
 /** How a word matches a term. */
-export type Match = 'same' | 'inflected' | 'begun' | 'mistyped'
+export type Match = 'same' | 'inflected' | 'begun' | 'synonym' | 'mistyped'
 
 const MOST_TERMS = 16
 /** Beginnings have at least two characters, and mistyped words at least five. */
@@ -25,7 +28,8 @@ export function termsOf(q: string): Term[] {
   const last = words.findLast(({ joined }) => !joined)?.word
   const terms = new Map<string, Term>()
   for (const { word, joined, stem } of words)
-    if (!terms.has(word)) terms.set(word, { word, stem, isLast: word === last, joined })
+    if (!terms.has(word))
+      terms.set(word, { word, stem, synonyms: synonymsOf(stem), isLast: word === last, joined })
   const all = [...terms.values()]
   const meant = all.filter(({ word }) => !isFiller(word))
   return (meant.some(({ joined }) => !joined) ? meant : all).slice(0, MOST_TERMS)
@@ -35,9 +39,14 @@ export function matchOf(term: Term, word: string): Match | undefined {
   if (word === term.word) return 'same'
   if (term.joined || isPair(word)) return undefined
   if (term.isLast && term.word.length >= SHORTEST_BEGINNING && word.startsWith(term.word)) return 'begun'
-  if (word[0] === term.word[0] && word[1] === term.word[1] && stemOf(word) === term.stem) return 'inflected'
+  if (hasStem(word, term.stem)) return 'inflected'
+  if (term.synonyms.some(stem => hasStem(word, stem))) return 'synonym'
   return mayBeMistyped(term) && isOneTypoAway(term.word, word) ? 'mistyped' : undefined
 }
+
+/** No inflection changes the first two characters. */
+const hasStem = (word: string, stem: string) =>
+  word[0] === stem[0] && word[1] === stem[1] && stemOf(word) === stem
 
 export const mayBeMistyped = ({ word, joined }: Term): boolean =>
   !joined && word.length >= SHORTEST_MISTYPED && !/\d/.test(word)
@@ -75,12 +84,18 @@ export interface Ranking {
 }
 
 /** How much a match counts. */
-const MATCHES: Record<Match, number> = { same: 1, inflected: 0.9, begun: 0.8, mistyped: 0.7 }
+const MATCHES: Record<Match, number> = {
+  same: 1,
+  inflected: 0.75,
+  begun: 0.8,
+  synonym: 0.5,
+  mistyped: 0.8,
+}
 /** A document is found if its words weigh at least this part of those of the document with the heaviest words. */
 const ENOUGH = 0.4
 /** A mistyped word is another word only if so many times as many documents have that one. */
 const MISTYPED = 10
-const PAIRS = 0.8
+const PAIRS = 1.2
 
 /**
  * Ranks documents for a query as BM25 does, a rare word weighs more, with three additions: words next to each other in the
@@ -139,19 +154,23 @@ function meaningOf(term: Term, sources: readonly WordSource[]) {
     }
   const counts = new Map([...matches.keys()].map(word => [word, countOf(word, sources)]))
   const count = (word: string) => counts.get(word) ?? 0
-  const isMistyped = (word: string) => matches.get(word) === 'mistyped'
-  const [mistyped, meant] = [
-    [...matches.keys()].filter(isMistyped),
-    [...matches.keys()].filter(w => !isMistyped(w)),
-  ]
+  const { meant, synonym, mistyped } = {
+    meant: [] as string[],
+    synonym: [] as string[],
+    mistyped: [] as string[],
+    ...Object.groupBy(matches.keys(), word => {
+      const match = matches.get(word)
+      return match === 'synonym' || match === 'mistyped' ? match : 'meant'
+    }),
+  }
   const frequency = meant.reduce((sum, word) => sum + count(word), 0)
-  const accepted = [...meant, ...mistyped.filter(word => count(word) > MISTYPED * frequency)]
-  const words = accepted.map((word): [string, number] => {
+  const alike = [...meant, ...mistyped.filter(word => count(word) > MISTYPED * frequency)]
+  const words = [...alike, ...synonym].map((word): [string, number] => {
     const match = matches.get(word) as Match
-    const part = match === 'begun' ? 0.5 + 0.5 * (term.word.length / word.length) : 1
+    const part = match === 'begun' ? 0.2 + 0.8 * (term.word.length / word.length) : 1
     return [word, MATCHES[match] * part]
   })
-  const best = accepted.reduce<string | undefined>(
+  const best = alike.reduce<string | undefined>(
     (best, word) => (best === undefined || count(word) > count(best) ? word : best),
     undefined,
   )

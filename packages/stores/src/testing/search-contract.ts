@@ -148,6 +148,12 @@ export function searchContract(name: string, open: () => Promise<OpenedReadModel
       expect(await found('category')).toEqual(['plural'])
     })
 
+    it('finds other words for the same thing, after the word itself', async () => {
+      await fill({ id: 'a', name: 'Soccer' }, { id: 'b', name: 'Football' }, { id: 'c', name: 'Tennis' })
+      expect(await found('football results')).toEqual(['b', 'a'])
+      expect(await found('soccer')).toEqual(['a', 'b'])
+    })
+
     it('combines with filters, orders and facets', async () => {
       await fill(
         { id: 'a', name: 'Parking', tags: ['city', 'cars'], owner: 'o1' },

@@ -39,7 +39,7 @@ export const apis = defineCollection<ApiDocument>({
   text: ['name', 'description'],
   search: {
     fields: {
-      name: { weight: 5, words: 3 },
+      name: { weight: 6, words: 3 },
       displayName: { weight: 5, words: 3 },
       tags: { weight: 3, words: 3 },
       description: { weight: 3, words: 40 },

@@ -24,7 +24,7 @@ export const descriptions = defineCollection<DescriptionDocument>({
   name: 'catalog.descriptions',
   version: 1,
   fields: { api: 'string', version: 'string' },
-  search: { fields: { title: { weight: 3, words: 4 }, operations: { weight: 4, words: 300 } } },
+  search: { fields: { title: { weight: 1.5, words: 4 }, operations: { weight: 4, words: 300 } } },
 })
 
 /** Operations of a document that can be found. */
