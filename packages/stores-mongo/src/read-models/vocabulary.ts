@@ -42,15 +42,12 @@ export class Vocabulary {
   async add(words: Iterable<string>): Promise<void> {
     const fresh = [...new Set(words)].filter(word => !isPair(word) && !this.#known.has(word))
     if (fresh.length === 0) return
-    const stored = await this.#words.find({ _id: { $in: fresh } }, { projection: { _id: 1 } }).toArray()
-    const existing = new Set(stored.map(({ _id }) => _id))
-    const inserts = fresh
-      .filter(word => !existing.has(word))
-      .map((word): AnyBulkWriteOperation<VocabularyWord> => {
-        const document = { _id: word, stem: stemOf(word), tail: tailOf(word) }
-        return { insertOne: { document } }
-      })
-    if (inserts.length > 0) await this.#words.bulkWrite(inserts, { ordered: false }).catch(exceptDuplicates)
+    // Not one query for all of them first: the substitute for MongoDB would read the whole collection for it.
+    const upserts = fresh.map((word): AnyBulkWriteOperation<VocabularyWord> => {
+      const update = { $setOnInsert: { stem: stemOf(word), tail: tailOf(word) } }
+      return { updateOne: { filter: { _id: word }, update, upsert: true } }
+    })
+    await this.#words.bulkWrite(upserts, { ordered: false }).catch(exceptDuplicates)
     for (const word of fresh) this.#known.set(word, true)
   }
 
