@@ -123,9 +123,7 @@ export function apiRoutes(
         ...record(doc, ownerDisplayName, included),
         ...(documents && { documents }),
       },
-      ...(documents && {
-        headers: linksTo(included.at ? [] : documents, document => pathOf(id, document)),
-      }),
+      ...(documents && !included.at && { headers: linksTo(documents, pathIn(id)) }),
       revision: doc.recordRevision,
       variant: documents?.length ? `${ownerDisplayName} ${JSON.stringify(documents)}` : ownerDisplayName,
     }
@@ -133,8 +131,10 @@ export function apiRoutes(
 }
 
 /** The path of a document from the record of its API. */
-const pathOf = (id: string, { version, name }: { version: string; name: string }) =>
-  `${id}/versions/${version}/documents/${name}`
+const pathIn =
+  (id: string) =>
+  ({ version, name }: { version: string; name: string }) =>
+    `${id}/versions/${version}/documents/${name}`
 
 type ListQuery = Parsed<NonNullable<typeof listApis.query>>
 
