@@ -279,12 +279,19 @@ test('a range of APIs gets and loses tags, and all matching ones change their st
 
 test('an API that another person has changed is not deleted, and can be tried again', async ({ page }) => {
   const { apis, word } = await withApis(page, 3)
-  const [first] = apis
-  const body = { displayName: 'Changed meanwhile', status: 'ACTIVE', tags: [] }
-  await grid(page).getByRole('checkbox', { name: 'Select all loaded APIs' }).check()
+  const [first, second] = apis
+  const body = { status: 'ACTIVE', tags: [], platformType: word }
+  const rename = async (api: (typeof apis)[number] | undefined, displayName: string) =>
+    request('PUT', `/apis/${api?.id}`, { ...body, name: api?.name, displayName })
+  await select(page, `${word}-1`).click()
+  await rename(first, 'Changed meanwhile')
+  // This one is selected as it is after its change.
+  await rename(second, `${word}-2 seen`)
+  await page.getByLabel('Order').selectOption('Name, Z to A')
+  await select(page, `${word}-2 seen`).click()
+  await select(page, `${word}-3`).click()
   await act(page, 'Delete')
   await dialog(page).getByRole('textbox', { name: 'Type 3 to confirm' }).fill('3')
-  await request('PUT', `/apis/${first?.id}`, { ...body, name: first?.name, platformType: word })
   await dialog(page).getByRole('button', { name: 'Delete 3 APIs' }).click()
   await progress(page, '2 of 3 done, 1 failed')
   await checkPage(page)

@@ -68,9 +68,13 @@ export const BulkChange = z
     delete: z
       .strictObject({
         undeploy: z.boolean().default(false).meta({ description: 'Undeploy before deletion' }),
-        unchangedSince: Instant.optional().meta({
-          description: 'An API that was changed later is not deleted. Default: the time of the request',
-        }),
+        unchangedSince: z
+          .union([Instant, z.array(Instant).max(MAX_JOB_ITEMS)])
+          .optional()
+          .meta({
+            description:
+              'An API that was changed later is not deleted. A list has a time for each of the `ids`, in their order. Default: the time of the request',
+          }),
       })
       .optional(),
   })
@@ -99,18 +103,21 @@ const ApiFilter = z
 
 const BulkInput = z
   .strictObject({
-    ids: z
-      .array(Uuid)
-      .max(MAX_JOB_ITEMS)
-      .transform(ids => [...new Set(ids)])
-      .optional()
-      .meta({ description: 'Ids of APIs' }),
+    ids: z.array(Uuid).max(MAX_JOB_ITEMS).optional().meta({ description: 'Ids of APIs' }),
     filter: ApiFilter.optional(),
     change: BulkChange,
   })
   .refine(({ ids, filter }) => (ids === undefined) !== (filter === undefined), {
     error: 'must have either ids or filter',
   })
+  .refine(
+    ({ ids, change: { delete: { unchangedSince } = {} } }) =>
+      !Array.isArray(unchangedSince) || unchangedSince.length === ids?.length,
+    {
+      path: ['change', 'delete', 'unchangedSince'],
+      error: 'must have as many times as there are ids',
+    },
+  )
   .meta({ id: 'BulkInput' })
 
 export const jobExample: JobRecord = {

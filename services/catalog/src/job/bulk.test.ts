@@ -100,6 +100,8 @@ describe('a bulk change', () => {
     [{ ids: [], filter: {}, change: { delete: {} } }, ''],
     [{ ids: [], change: {} }, 'change'],
     [{ ids: [], change: { delete: {}, status: 'ACTIVE' } }, 'change'],
+    [{ ids: [MISSING], change: { delete: { unchangedSince: [] } } }, 'change.delete.unchangedSince'],
+    [{ filter: {}, change: { delete: { unchangedSince: [] } } }, 'change.delete.unchangedSince'],
   ] as const)('%j is refused', async ([input, field]) => {
     const { call } = await open()
     const { status, body } = await call('POST', '/apis/bulk', input)
@@ -116,6 +118,19 @@ describe('a bulk change', () => {
     const again = await start({ ids: [id, MISSING], change: { delete: { unchangedSince: updatedAt } } })
     await ended(again)
     expect((await results(again)).map(({ status }) => status)).toEqual(['DELETED', 'UNCHANGED'])
+  })
+
+  test('does not delete an API that was changed after its own time, if another one was seen later', async () => {
+    const { create, start, ended, results } = await open()
+    const [a, b] = [await create('a'), await create('b')]
+    const seen = new Date(Date.parse(a.updatedAt) - 1).toISOString()
+    const unchangedSince = [seen, b.updatedAt]
+    const job = await ended(await start({ ids: [a.id, b.id], change: { delete: { unchangedSince } } }))
+    expect(job).toMatchObject({ total: 2, done: 1, failed: 1 })
+    expect(await results(job)).toMatchObject([
+      { item: a.id, status: 'FAILED', problem: { code: 'precondition-failed' } },
+      { item: b.id, status: 'DELETED' },
+    ])
   })
 
   test('whose process died before it recorded its results does no item twice', async () => {

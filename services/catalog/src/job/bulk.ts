@@ -1,4 +1,11 @@
-import { changeApis, invalidField, MAX_JOB_ITEMS, type Parsed, Refusal } from '@gantry/contracts'
+import {
+  type BulkChange,
+  changeApis,
+  invalidField,
+  MAX_JOB_ITEMS,
+  type Parsed,
+  Refusal,
+} from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import { type AddRoute, listing } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
@@ -8,6 +15,7 @@ import type { ApiEvent, ApiState } from '../api/api.ts'
 import { conditionsOf } from '../api/facets.routes.ts'
 import type { RequestJob } from './job.routes.ts'
 import type { JobKind } from './job.runner.ts'
+import type { StoredChange } from './job.ts'
 
 type ApiFilter = NonNullable<Parsed<NonNullable<typeof changeApis.body>>['filter']>
 
@@ -19,9 +27,22 @@ export function bulkRoutes(
   { apis, requestJob }: { apis: Collection<ApiDocument>; requestJob: RequestJob },
 ): void {
   route(changeApis, async ({ body, creationMetadata: metadata, newId }) => {
-    const items = body.ids ?? (await idsOf(apis, body.filter ?? {}))
-    return requestJob({ id: newId(), task: { type: 'BULK', change: body.change }, items, metadata })
+    const { ids, filter = {} } = body
+    const { times, change } = withoutTimes(body.change)
+    const items = ids?.map((id, n) => (times ? `${id} ${times[n]}` : id)) ?? (await idsOf(apis, filter))
+    return requestJob({ id: newId(), task: { type: 'BULK', change }, items: [...new Set(items)], metadata })
   })
+}
+
+/** Separates the times of single APIs, which are in the items of the job, from what is done to all. */
+function withoutTimes({ delete: deletion, ...others }: BulkChange): {
+  change: StoredChange
+  times?: string[]
+} {
+  if (!deletion) return { change: others }
+  const { undeploy, unchangedSince } = deletion
+  if (Array.isArray(unchangedSince)) return { change: { delete: { undeploy } }, times: unchangedSince }
+  return { change: { delete: { undeploy, unchangedSince } } }
 }
 
 /** The APIs that a filter selects now. @throws Refusal invalid-request when there are too many */
@@ -44,20 +65,21 @@ export interface BulkChanges {
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
 
-/** Changes APIs, which are the items of the job. */
+/** Changes APIs. An item is the id of one, with the time since which it must not have changed if it has one of its own. */
 export function bulkChanges({ api, announceDeletion }: BulkChanges): JobKind {
   return {
     atOnce: AT_ONCE,
-    nameOf: id => id,
-    async perform(id, { job, metadata }) {
+    nameOf: item => partsOf(item)[0],
+    async perform(item, { job, metadata }) {
       if (job.task.type !== 'BULK') throw new Error('the job changes no APIs')
       const { change } = job.task
+      const [id, seen] = partsOf(item)
       if (!change.delete) {
         const { delete: _, ...fields } = change
         const { facts } = await api.execute(id, { type: 'ChangeApi', metadata, change: fields })
         return { item: id, api: id, status: facts.length > 0 ? 'UPDATED' : 'UNCHANGED' }
       }
-      const { undeploy, unchangedSince = job.createdAt } = change.delete
+      const { undeploy, unchangedSince = seen ?? job.createdAt } = change.delete
       try {
         await announceDeletion(
           await api.execute(id, { type: 'DeleteApi', metadata, undeploy, unchangedSince }),
@@ -69,4 +91,9 @@ export function bulkChanges({ api, announceDeletion }: BulkChanges): JobKind {
       }
     },
   }
+}
+
+function partsOf(item: string): [id: string, unchangedSince?: string] {
+  const [id = '', time] = item.split(' ')
+  return time === undefined ? [id] : [id, time]
 }

@@ -1,9 +1,14 @@
 import type { BulkChange, JobRecord, JobResult, ProblemCode } from '@gantry/contracts'
 import type { Actor, EventSchemas } from '@gantry/event-sourcing'
 
+/** What is done to all APIs of a bulk change. Times of single ones are in their items. */
+export type StoredChange = Omit<BulkChange, 'delete'> & {
+  delete?: { undeploy: boolean; unchangedSince?: string | undefined } | undefined
+}
+
 /** What a job does to each of its items. */
 export type JobTask =
-  | { type: 'BULK'; change: BulkChange }
+  | { type: 'BULK'; change: StoredChange }
   /** With `dryRun` the results say what an import would do. */
   | { type: 'IMPORT'; dryRun: boolean }
 

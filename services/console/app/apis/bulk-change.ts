@@ -25,20 +25,14 @@ export const MOST_APIS = 10_000
  * @throws RequestFailed
  */
 export function start(change: Change, apis: readonly Picked[], warned: boolean, key: string): Promise<Job> {
-  const body = { ids: apis.map(({ id }) => id), change: bodyOf(change, warned ? undefined : lastOf(apis)) }
+  const seen = warned ? undefined : apis.map(({ updatedAt }) => updatedAt)
+  const body = { ids: apis.map(({ id }) => id), change: bodyOf(change, seen) }
   return answer(client.POST('/apis/bulk', { params: { header: { 'Idempotency-Key': key } }, body }))
 }
 
-function bodyOf(change: Change, unchangedSince: string | undefined): Schemas['BulkChange'] {
+function bodyOf(change: Change, unchangedSince: string[] | undefined): Schemas['BulkChange'] {
   if (change.type === 'tags') return { tags: { add: change.add, remove: change.remove } }
   if (change.type === 'status') return { status: change.status }
   if (change.type === 'owner') return { owner: change.owner }
   return { delete: { undeploy: change.undeploy, ...(unchangedSince && { unchangedSince }) } }
 }
-
-/** When the last change happened that the list has shown, by the clock of the service. */
-const lastOf = (apis: readonly Picked[]): string | undefined =>
-  apis
-    .map(({ updatedAt }) => updatedAt)
-    .toSorted()
-    .at(-1)
