@@ -176,6 +176,16 @@ describe('rules that need too much time', () => {
 })
 
 describe('a rule set', () => {
+  test('beyond 50 others is refused, whether or not the built-in one was changed', async () => {
+    await open()
+    const content = 'rules: {}'
+    const added = (n: number) => call('POST', '/ruleSets', { name: `Set ${n}`, content, enabled: false })
+    for (let n = 1; n <= 50; n++) expect((await added(n)).statusCode).toBe(201)
+    expect((await added(51)).json()).toMatchObject({ code: 'too-many-rule-sets', status: 409 })
+    await disableDefault()
+    expect((await added(51)).json()).toMatchObject({ code: 'too-many-rule-sets' })
+  })
+
   test.for([
     ['rules:\n  no-such-rule: error', 2, /no-such-rule/],
     ['rules:\n  rule/a: {subject: {type: Nothing}, assertions: {defined: true}}', 2, /Nothing/],

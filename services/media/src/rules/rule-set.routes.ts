@@ -42,8 +42,9 @@ export function ruleSetRoutes(route: AddRoute, rules: RuleSetRoutes): void {
 
   route(createRuleSet, async ({ body: input, creationMetadata: metadata, newId }) => {
     await requireContent(linting, input.content)
-    if ((await ruleSets.count({})) > MAX_RULE_SETS) throw tooMany()
     const id = newId()
+    const others = (await allRuleSets(ruleSets)).filter(one => !one.builtIn && one.id !== id)
+    if (others.length >= MAX_RULE_SETS) throw tooMany()
     await ruleSet.execute(id, { type: 'CreateRuleSet', metadata, id, input })
     return { status: 201, ...(await current(id)), location: `/ruleSets/${id}` }
   })
