@@ -104,6 +104,19 @@ test('many documents are imported by a job, which is listed with its results', a
   await fitsPhone(page)
 })
 
+test('many documents that are too large for one request are imported one by one', async ({ page }) => {
+  const name = unique('large')
+  const documents = Array.from({ length: 20 }, (_, n) => [`${n}.yaml`, documentOf(name, `${n}`)])
+  const large = { openapi: '3.1.0', info: { title: name, version: 'large' }, paths: {} }
+  await open(page, '/apis/import')
+  // In a request of many, each line break takes two bytes.
+  const text = `${JSON.stringify(large)}${'\n'.repeat(10_500_000)}`
+  await drop(page, { ...Object.fromEntries(documents), 'large.json': text })
+  await status(page, '21 to import')
+  await button(page, 'Import 21 documents')
+  await status(page, '21 imported')
+})
+
 test('a document at a URL is checked and imported by jobs, and one that cannot be read says why', async ({
   page,
 }) => {

@@ -45,15 +45,27 @@ export function run(source: Source, planned: Outcome, signal: AbortSignal): Prom
   }, signal)
 }
 
-/** Starts a job that imports the documents in their order. @throws RequestFailed */
-export async function runAsJob(files: readonly File[]): Promise<Job> {
-  const lines = await Promise.all(
-    files.map(async file => `${JSON.stringify({ document: await file.text() })}\n`),
-  )
+/**
+ * Starts a job that imports the documents in their order.
+ * @returns undefined when one request cannot have them: they are too large together, or one is no text, e.g. a zip
+ * @throws RequestFailed
+ */
+export async function runAsJob(files: readonly File[]): Promise<Job | undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const lines: string[] = []
+  let size = 0
+  for (const file of files) {
+    size += file.size
+    if (size > MOST_BYTES) return undefined
+    try {
+      lines.push(`${JSON.stringify({ document: decoder.decode(await file.arrayBuffer()) })}\n`)
+    } catch (error) {
+      if (error instanceof TypeError) return undefined
+      throw error
+    }
+  }
   const body = new Blob(lines)
-  if (body.size > MOST_BYTES)
-    throw refused('The documents are too large together', 'Import at most 20 MiB at once.')
-  return sendLines(body, false)
+  return body.size > MOST_BYTES ? undefined : sendLines(body, false)
 }
 
 function send(file: File, query: string, signal: AbortSignal): Promise<unknown> {

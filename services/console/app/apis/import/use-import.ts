@@ -15,7 +15,7 @@ export interface Item {
 }
 
 const CHECKS_AT_ONCE = 2
-/** From this number on files are imported by a job, which continues when the page is closed. */
+/** From this number on files are imported by a job, which continues when the page is closed, if a request can have them. */
 const MANY = 20
 
 /** The documents to import: what an import of each would do, and its progress. */
@@ -29,8 +29,10 @@ export function useImport(onJob: (id: string) => void) {
   const importing = useMutation({
     async mutationFn() {
       const files = planned.flatMap(({ source }) => ('file' in source ? [source.file] : []))
-      if (files.length >= MANY && files.length === planned.length && (await areTexts(files))) {
-        onJob((await runAsJob(files)).id)
+      const isMany = files.length >= MANY && files.length === planned.length
+      const job = isMany ? await runAsJob(files) : undefined
+      if (job) {
+        onJob(job.id)
         return
       }
       cancel.current = new AbortController()
@@ -125,16 +127,5 @@ function useChecks(
       aborting.current.abort(new Error('cancelled'))
       aborting.current = new AbortController()
     },
-  }
-}
-
-/** Whether a job can have the files, which are lines of JSON: a zip cannot be one. */
-async function areTexts(files: readonly File[]): Promise<boolean> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  try {
-    for (const file of files) decoder.decode(await file.arrayBuffer())
-    return true
-  } catch {
-    return false
   }
 }
