@@ -26,7 +26,7 @@ import { highlightsIn, type Search, type Term, termsOf } from '@gantry/stores'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf, type VersionDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
-import { documentsOf, linksTo } from './described.ts'
+import { documentsOf, linksTo } from './documents.ts'
 import { conditionsOf, requireOneSearch, type SearchFor } from './facets.routes.ts'
 import type { Scored, scoredBy } from './scores.ts'
 

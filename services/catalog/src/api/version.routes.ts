@@ -14,7 +14,7 @@ import type { z } from 'zod'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, type VersionDocument, versionRecordOf } from './api.projection.ts'
 import type { ApiEvent, ApiState } from './api.ts'
-import { linksTo } from './described.ts'
+import { linksTo } from './documents.ts'
 
 /** APIs and versions, now and at earlier times. */
 interface Views {

@@ -5,20 +5,25 @@ import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { JobStatus, progressText } from '../parts/job-view.tsx'
-import { hasEnded, type Job } from '../parts/jobs.ts'
+import { hasEnded, type Job, STATUSES } from '../parts/jobs.ts'
 import { AnchorLink } from '../parts/links.tsx'
 import { OwnerName } from '../parts/owner-name.tsx'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
-import { readJobSearch, STATUSES } from './search.ts'
+import { readJobSearch } from './search.ts'
 
 const route = getRouteApi('/inside/jobs')
 const SIZE = 50
 const BETWEEN_READS_MS = 2_000
 
 export const TYPES: Readonly<Record<Job['type'], string>> = { BULK: 'Bulk change', IMPORT: 'Import' }
+
+const STATUS_CHOICES = [
+  { value: '', label: 'Any status' },
+  ...Object.entries(STATUSES).map(([value, [, label]]) => ({ value, label })),
+]
 
 /** The jobs of the person; for administrators those of all. */
 export function JobsPage() {
@@ -43,7 +48,7 @@ export function JobsPage() {
         </Title>
         <NativeSelect
           aria-label="Status"
-          data={[{ value: '', label: 'Any status' }, ...STATUSES]}
+          data={STATUS_CHOICES}
           value={status ?? ''}
           onChange={event =>
             navigate({ search: readJobSearch({ status: event.currentTarget.value }), replace: true })

@@ -1,4 +1,4 @@
-import type { Job } from '../parts/jobs.ts'
+import { type Job, STATUSES } from '../parts/jobs.ts'
 
 /** The state of the list of jobs in the URL. */
 export interface JobSearch {
@@ -6,20 +6,13 @@ export interface JobSearch {
   page?: number
 }
 
-/** The statuses of jobs in words. */
-export const STATUSES: readonly { value: Job['status']; label: string }[] = [
-  { value: 'QUEUED', label: 'Waiting' },
-  { value: 'RUNNING', label: 'Running' },
-  { value: 'COMPLETED', label: 'Completed' },
-  { value: 'FAILED', label: 'Failed' },
-  { value: 'CANCELLED', label: 'Cancelled' },
-]
-
 /** Reads the state from the URL. Values that it cannot use are left out. */
 export function readJobSearch({ status, page }: Record<string, unknown>): JobSearch {
-  const known = STATUSES.find(({ value }) => value === status)
   return {
-    ...(known && { status: known.value }),
+    ...(isStatus(status) && { status }),
     ...(typeof page === 'number' && Number.isInteger(page) && page > 1 && { page }),
   }
 }
+
+const isStatus = (value: unknown): value is Job['status'] =>
+  typeof value === 'string' && Object.hasOwn(STATUSES, value)

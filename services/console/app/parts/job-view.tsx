@@ -3,19 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { useAllowed } from '../http/session.ts'
-import { hasEnded, type Job, type JobResult, resultsQuery } from './jobs.ts'
+import { hasEnded, type Job, type JobResult, resultsQuery, STATUSES } from './jobs.ts'
 import { AnchorLink } from './links.tsx'
 import { Pages } from './pagination.tsx'
 import { ProblemPanel } from './problem-panel.tsx'
 import { Loading } from './states.tsx'
-
-const STATUSES: Readonly<Record<Job['status'], readonly [color: string, text: string]>> = {
-  QUEUED: ['gray.7', 'Waiting'],
-  RUNNING: ['blue.9', 'Running'],
-  COMPLETED: ['teal.9', 'Completed'],
-  FAILED: ['red.9', 'Failed'],
-  CANCELLED: ['gray.7', 'Cancelled'],
-}
 
 export function JobStatus({ status }: Pick<Job, 'status'>) {
   const [color, text] = STATUSES[status]

@@ -82,9 +82,13 @@ async function problemsIn(parsed: unknown, config: Config): Promise<Found[]> {
     severity: severity === 'error' ? 'ERROR' : 'WARNING',
     code: ruleId,
     message: textOf(message) ?? '',
-    pointer: place?.pointer?.replace(/^#\/?(?=.)/, '/').replace(/^#\/?$/, '') ?? '',
+    pointer: pointerOf(place),
   }))
 }
+
+/** The JSON Pointer in a place of the engine, which is a fragment such as `#/info`. */
+const pointerOf = (place: { pointer?: string | undefined } | undefined): string =>
+  place?.pointer?.replace(/^#\/?(?=.)/, '/').replace(/^#\/?$/, '') ?? ''
 
 const SAMPLES = [
   { swagger: '2.0' },
@@ -112,7 +116,7 @@ export async function tryRuleSet(content: string): Promise<void> {
     const problems = await lintConfig({ config, externalRefResolver: new NoFiles() })
     const faults = problems.map(({ message, location: [place] }) => ({
       message: message.slice(0, MAX_TEXT),
-      pointer: place?.pointer?.replace(/^#\/?(?=.)/, '/') ?? '',
+      pointer: pointerOf(place),
     }))
     if (faults.length > 0) throw faultsIn(tree, faults)
     for (const sample of SAMPLES) await problemsIn(sample, config)

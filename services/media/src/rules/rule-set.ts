@@ -65,9 +65,9 @@ export function evolveRuleSet(
       return { status: 'Live', record, recordRevision }
     }
     case 'RuleSetUpdated': {
-      const isBuiltIn = state.status === 'Absent' || (state.status === 'Live' && state.record.builtIn)
-      const { record } = isBuiltIn ? defaultRuleSet : (state as LiveRuleSet)
       if (state.status === 'Deleted') return state
+      const isBuiltIn = state.status === 'Absent' || state.record.builtIn
+      const { record } = isBuiltIn ? defaultRuleSet : (state as LiveRuleSet)
       const { updatedAt, kinds, content, ...named } = event.data
       const own = isBuiltIn ? {} : { kinds, content }
       return {
