@@ -24,9 +24,11 @@ export function sleep(ms: number, { signal, ref = true }: Sleep): Promise<void> 
 
 /** The result of a promise; undefined if it takes longer than `ms` milliseconds. */
 export async function inTime<Result>(promise: Promise<Result>, ms: number): Promise<Result | undefined> {
-  const done = new AbortController()
-  const late = sleep(ms, { signal: done.signal }).then(() => undefined)
-  return Promise.race([promise, late]).finally(() => done.abort())
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(resolve, ms, undefined)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 /**
