@@ -162,8 +162,9 @@ describe('bytes', () => {
     return keys.toSorted()
   }
   const at = async (time: string) => {
-    clock = `2026-11-21T${time}:00.000Z`
-    await host.restart()
+    await host.restart(() => {
+      clock = `2026-11-21T${time}:00.000Z`
+    })
   }
   const sha256 = (file: Buffer) => createHash('sha256').update(file).digest('hex')
 

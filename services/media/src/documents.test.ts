@@ -70,8 +70,9 @@ const attach = () => {
   })
 }
 const at = async (time: string) => {
-  clock = time
-  await host.restart()
+  await host.restart(() => {
+    clock = time
+  })
   attach()
 }
 

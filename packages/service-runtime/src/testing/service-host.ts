@@ -39,8 +39,11 @@ export interface Host<S extends Service> {
   folder: string
   /** Sets the caller of later requests. */
   actAs(principal: Principal): void
-  /** Stops the service and starts it again on the same stores. */
-  restart(): Promise<void>
+  /**
+   * Stops the service and starts it again on the same stores.
+   * @param whileStopped e.g. sets the clock, so that the stopping service still has the earlier time
+   */
+  restart(whileStopped?: () => void): Promise<void>
   close(): Promise<void>
 }
 
@@ -111,8 +114,9 @@ export async function hostService<S extends Service>(
     actAs(principal) {
       caller = principal
     },
-    async restart() {
+    async restart(whileStopped = () => {}) {
       await shut(running)
+      whileStopped()
       running = await open()
     },
     async close() {
