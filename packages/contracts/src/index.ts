@@ -109,7 +109,6 @@ export {
   Session,
   UserInput,
   UserRecord,
-  UserStatus,
   UserUpdate,
   unlockUser,
   updateUser,
@@ -138,7 +137,14 @@ export {
   type ResponseBody,
   type ServiceName,
 } from './operations/operation.ts'
-export { isDeeperThan, MAX_DEPTH, readableData, type SortBy, utcTime } from './operations/primitives.ts'
+export {
+  ActiveStatus,
+  isDeeperThan,
+  MAX_DEPTH,
+  readableData,
+  type SortBy,
+  utcTime,
+} from './operations/primitives.ts'
 export {
   invalidField,
   isProblemCode,

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { DocumentKind } from './operations/document-kinds.ts'
 import { DocumentRecord } from './operations/documents.ts'
-import { UserStatus } from './operations/identity.ts'
-import { Timestamp } from './operations/primitives.ts'
+import { ActiveStatus, Timestamp } from './operations/primitives.ts'
 import { Principal, Role, Scope } from './operations/scopes.ts'
 import { ServiceState } from './operations/system.ts'
 
@@ -28,7 +27,7 @@ const to = <Asked extends z.ZodType, Answer extends z.ZodType>(
 /** Role and status of a user, as identity knows them. */
 const UserStanding = z.object({
   /** Null when the user does not exist or was deleted. */
-  user: z.object({ role: Role, status: UserStatus }).nullable(),
+  user: z.object({ role: Role, status: ActiveStatus }).nullable(),
   /** Revision of the user's stream; -1 when the user never existed. */
   revision: z.int(),
 })

@@ -42,7 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
 
 /** Descriptions of the tags of operations, in the order of the documentation. */
 export const TAGS: Readonly<Record<string, string>> = {
-  APIs: 'API definitions',
+  Apis: 'API definitions',
   Deployments: 'Deployment of APIs to environments; deployment agents execute the jobs',
   Images: 'One image per API',
   Versions: 'Versions of APIs',

@@ -16,6 +16,7 @@ import {
   versionsOf,
 } from '../events/public-events.ts'
 import { DeploymentReport, EVENT_SERVICES, subjects } from '../events/subjects.ts'
+import { WebhookHeaders, WebhookPayload, webhookExample } from '../events/webhook-payload.ts'
 import { type AsyncApiSchemas, asyncApiSchemas } from './asyncapi-schemas.ts'
 
 const DESCRIPTION = `The events of Gantry, for programs that receive them: over HTTP, as webhooks and on NATS.
@@ -203,8 +204,8 @@ function messagesOf(schemas: AsyncApiSchemas, publicUrl: string | undefined): Me
   schemas.add('EmittedCloudEvent', EmittedCloudEvent)
   schemas.add('CloudEvent', CloudEvent)
   schemas.add('DeploymentReport', DeploymentReport)
-  schemas.addJson('WebhookPayload', WEBHOOK_PAYLOAD)
-  schemas.addJson('WebhookHeaders', WEBHOOK_HEADERS)
+  schemas.add('WebhookPayload', WebhookPayload)
+  schemas.add('WebhookHeaders', WebhookHeaders)
   schemas.addJson('BusHeaders', BUS_HEADERS)
   for (const type of ALL_TYPES)
     for (const [index, { data }] of versionsOf(type).entries()) schemas.add(dataName(type, index + 1), data)
@@ -287,13 +288,6 @@ const SOURCES: readonly [RegExp, string][] = [
   [/^API_IMAGE_/, 'media'],
 ]
 
-const webhookExample = (type: PublicEventType) => ({
-  id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
-  type,
-  timestamp: '2026-11-21T09:30:00.000Z',
-  data: PUBLIC_EVENTS[type].example,
-})
-
 const publicExample = (type: PublicEventType): PublicEvent => {
   const { id, timestamp: time, data } = webhookExample(type)
   const source = SOURCES.find(([types]) => types.test(type))?.[1] ?? 'catalog'
@@ -318,30 +312,6 @@ const streamedExample = (type: PublicEventType) => ({
 
 const text = (description: string, more: object = {}) => ({ type: 'string', description, ...more })
 
-const WEBHOOK_PAYLOAD = {
-  type: 'object',
-  description: 'The request body of a webhook with the format STANDARD',
-  required: ['id', 'type', 'timestamp', 'data'],
-  properties: {
-    id: text('Id of the event', { format: 'uuid' }),
-    type: text('The event type'),
-    timestamp: text('When it happened', { format: 'date-time' }),
-    data: { type: 'object' },
-  },
-}
-const WEBHOOK_HEADERS = {
-  type: 'object',
-  description: 'Standard Webhooks',
-  required: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
-  properties: {
-    'webhook-id': text('Id of the delivery, the same in every attempt', { format: 'uuid' }),
-    'webhook-timestamp': text('Time of the attempt, in seconds since 1970'),
-    'webhook-signature': text(
-      'One or more of v1,BASE64, separated by spaces: HMAC-SHA256 of webhook-id.webhook-timestamp.body with the secret of the webhook',
-    ),
-    traceparent: text('W3C trace context of the request that caused the event'),
-  },
-}
 const BUS_HEADERS = {
   type: 'object',
   properties: {

@@ -2,7 +2,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bodyLimitOf, createApi, logout, OPERATIONS, openApiDocument, PROBLEMS } from '../index.ts'
+import {
+  bodyLimitOf,
+  createApi,
+  EVENT_TYPES,
+  logout,
+  OPERATIONS,
+  openApiDocument,
+  PROBLEMS,
+} from '../index.ts'
 
 /** Names of fields that are secrets in every schema. */
 const SECRETS = new Set(['token', 'secret', 'password'])
@@ -16,6 +24,7 @@ interface Response {
   description: string
   headers?: Record<string, object>
   content?: Record<string, MediaType>
+  links?: Record<string, object>
 }
 interface Parameter {
   name: string
@@ -40,6 +49,7 @@ interface Document {
   servers: { url: string }[]
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Described>>
+  webhooks: Record<string, Record<string, Described>>
   components: {
     schemas: Record<string, object>
     examples: Record<string, { value: unknown }>
@@ -73,7 +83,7 @@ const names = (described: Described, place: string) =>
 
 const ajv = new Ajv2020({ allowUnionTypes: true })
 formats.default(ajv)
-ajv.addVocabulary(['example', 'components'])
+ajv.addVocabulary(['example', 'components', 'x-enum-varnames'])
 
 const { schemas } = document.components
 const validators = new Map<string, ReturnType<typeof ajv.compile>>()
@@ -97,6 +107,12 @@ const allNodes = function* (node: unknown): Generator<Record<string, unknown>> {
   yield node as Record<string, unknown>
   for (const child of Object.values(node)) yield* allNodes(child)
 }
+
+/** The bodies of an operation with their media types. */
+const bodies = ({ requestBody, responses }: Described) =>
+  [requestBody, ...Object.values(responses)].flatMap(body =>
+    Object.entries(body?.content ?? {}).map(([type, of]) => ({ type, ...of })),
+  )
 
 describe('The document', () => {
   test('states the maximum size of bodies, which is enough for every valid body', () => {
@@ -136,7 +152,9 @@ describe('The document', () => {
   test('has schemas that are JSON Schema 2020-12', () => {
     const schemas = [
       ...Object.values(document.components.schemas),
-      ...[...allNodes(document.paths)].flatMap(({ schema }) => (schema ? [schema as object] : [])),
+      ...[...allNodes(document.paths)].flatMap(({ schema }) =>
+        typeof schema === 'object' && schema ? [schema] : [],
+      ),
     ]
     expect(schemas.length).toBeGreaterThan(200)
     for (const schema of schemas) expect(() => compiled(schema), JSON.stringify(schema)).not.toThrow()
@@ -152,6 +170,56 @@ describe('The document', () => {
       )
     })
     expect(missing).toEqual([])
+  })
+
+  test('names every enum and object, so that generated clients have a type with its name for each', () => {
+    /** The nodes inside of a named one. */
+    const unnamed = (schema: object) =>
+      [...allNodes(schema)]
+        .slice(1)
+        .filter(node => node.properties || (node.enum as unknown[] | undefined)?.[1])
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      expect(unnamed(schema), name).toEqual([])
+    for (const { operation: described } of operations)
+      expect(unnamed([bodies(described), described.parameters]), described.operationId).toEqual([])
+  })
+
+  test('describes every property and parameter, and bounds integers by rules of the service alone', () => {
+    for (const { operation: described } of operations)
+      for (const { name, description } of parameters(described))
+        expect(description, `${described.operationId} ${name}`).toBeTruthy()
+    for (const node of allNodes(document.components.schemas)) {
+      if (node.type === 'integer') expect(node.format).toBe('int64')
+      expect([node.minimum, node.maximum]).not.toContain(Number.MAX_SAFE_INTEGER)
+      const properties = node.type === 'object' && node.properties ? Object.entries(node.properties) : []
+      for (const [name, { description }] of properties) expect(description, name).toBeTruthy()
+    }
+  })
+
+  test('has a schema for every body, and a valid example of every body that is not of bytes', () => {
+    for (const { operation: described } of operations)
+      for (const { type, schema = {}, example } of bodies(described)) {
+        expect(Object.keys(schema), described.operationId).not.toEqual([])
+        if (!/json$/.test(type) || /problem|ndjson/.test(type)) continue
+        expect(faults(schema, example), `${described.operationId} ${type}`).toEqual([])
+      }
+  })
+
+  test('has the payloads of webhooks by event type', () => {
+    expect(Object.keys(document.webhooks)).toEqual(Object.keys(EVENT_TYPES))
+    for (const { post } of Object.values(document.webhooks)) {
+      const { schema = {}, example } = post?.requestBody?.content['application/json'] ?? {}
+      expect(faults(schema, example), post?.operationId).toEqual([])
+    }
+  })
+
+  test('links what was created to its record', () => {
+    expect(operation('createVersion').responses[201]?.links).toEqual({
+      getVersion: {
+        operationId: 'getVersion',
+        parameters: { api_id: '$request.path.api_id', version_id: '$response.body#/id' },
+      },
+    })
   })
 
   test('declares the parameters of every path and requires no others', () => {
@@ -174,7 +242,7 @@ describe('An operation', () => {
     expect(operation('createApi').description).toContain('API_WRITE')
     expect(operation('logout').security).toEqual([{ bearer: [] }])
     expect(operation('login').security).toEqual([])
-    expect(operation('live').security).toEqual([])
+    expect(operation('getLiveness').security).toEqual([])
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
   })
 

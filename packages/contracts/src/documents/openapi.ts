@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import {
   createDocument,
   type ZodOpenApiOperationObject,
@@ -7,9 +8,12 @@ import {
 } from 'zod-openapi'
 import { bodyLimitOf, type Operation, type OperationResponse } from '../operations/operation.ts'
 import { PROBLEMS, Problem, type ProblemCode } from '../operations/problems.ts'
+import { SCOPES, Scope } from '../operations/scopes.ts'
 import { OPERATIONS, TAGS } from './all-operations.ts'
+import { describedFields } from './openapi-fields.ts'
 import { problemExample, problemsOf } from './openapi-problems.ts'
 import { SERVICE_PATHS } from './openapi-service.ts'
+import { pascalCase, webhookPaths } from './openapi-webhooks.ts'
 
 const DESCRIPTION = `Management of API definitions, their images, versions and deployments, of access tokens and webhooks.
 
@@ -60,8 +64,14 @@ export function openApiDocument({ basePath, version }: { basePath: string; versi
       },
       servers: [{ url: basePath || '/' }],
       security: [{ bearer: [] }],
-      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      // Generators make the names of modules of tags; documentation shows the other name.
+      tags: Object.entries(TAGS).map(([name, description]) => ({
+        name,
+        description,
+        ...(name === 'Apis' && { 'x-displayName': 'APIs' }),
+      })),
       paths: { ...pathsOf(OPERATIONS), ...SERVICE_PATHS },
+      webhooks: webhookPaths(),
       components: {
         schemas: { Problem },
         headers: mapped(HEADERS, description => ({ description, schema: text })),
@@ -82,14 +92,22 @@ export function openApiDocument({ basePath, version }: { basePath: string; versi
         },
       },
     },
-    { override: formatsOnly },
+    { override: forGenerators },
   )
-  return JSON.parse(JSON.stringify(document)) as object
+  return JSON.parse(JSON.stringify(document), describedFields) as object
 }
 
-/** Drops the patterns that zod adds to formats: they are too narrow, e.g. UUIDs of any version are accepted. */
-const formatsOnly: ZodOpenApiOverride = ({ jsonSchema }) => {
+/**
+ * Drops what generators of clients take for a constraint: the patterns that zod adds to formats are too narrow, e.g. UUIDs
+ * of any version are accepted, and its bounds of integers are those of the language.
+ */
+const forGenerators: ZodOpenApiOverride = ({ jsonSchema, zodSchema }) => {
+  if (zodSchema === Scope) Object.assign(jsonSchema, { 'x-enum-varnames': SCOPES.map(pascalCase) })
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
+  if (jsonSchema.type !== 'integer') return
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  jsonSchema.format = 'int64'
 }
 
 const mapped = <Name extends string, From, To>(
@@ -187,11 +205,50 @@ function successResponsesOf(operation: Operation): Record<string, ZodOpenApiResp
     description: response.description,
     headers: { ...common, ...mapped(response.headers ?? {}, description => ({ description, schema: text })) },
     ...contentOf(response),
+    ...linksTo(operation, response),
   }))
   return tagged && method === 'GET'
     ? { ...responses, 304: { description: 'The record still has a given entity tag', headers: common } }
     : responses
 }
+
+/** The operation that reads what an operation has created, for clients that follow links. */
+function linksTo({ path, params }: Operation, { headers = {} }: OperationResponse) {
+  if (!headers.Location?.startsWith('Path of')) return {}
+  const read = OPERATIONS.find(
+    other =>
+      other.method === 'GET' &&
+      other.path.startsWith(`${path}/{`) &&
+      !/\}\/./.test(other.path.slice(path.length)),
+  )
+  if (!read) return {}
+  const own = Object.keys(params?.shape ?? {})
+  const parameters = Object.keys(read.params?.shape ?? {}).map(name => [
+    name,
+    own.includes(name) ? `$request.path.${name}` : '$response.body#/id',
+  ])
+  return { links: { [read.id]: { operationId: read.id, parameters: Object.fromEntries(parameters) } } }
+}
+
+/** The examples of the bodies of responses, by their schemas. */
+const EXAMPLES = new Map(
+  OPERATIONS.flatMap(({ responses }) => Object.values(responses)).flatMap(({ schema, example }) =>
+    schema && example !== undefined ? [[schema, example] as const] : [],
+  ),
+)
+
+/** An example of a response: its own, or made of those of its items. */
+function exampleOf(schema: z.ZodType | undefined): unknown {
+  const known = schema && (EXAMPLES.get(schema) ?? schema.meta()?.example)
+  if (schema === undefined || known !== undefined) return known
+  if (schema instanceof z.ZodUnion) return exampleOf(schema.options[0] as z.ZodType)
+  if (schema instanceof z.ZodArray) return listed(exampleOf(schema.element as z.ZodType))
+  const items = schema instanceof z.ZodObject ? schema.shape.content : undefined
+  const content = items instanceof z.ZodArray ? exampleOf(items) : undefined
+  return content && { content, size: 10, number: 1, totalPages: 1, totalElements: 1, last: true }
+}
+
+const listed = (item: unknown) => (item === undefined ? undefined : [item])
 
 function contentOf({
   schema,
@@ -199,11 +256,18 @@ function contentOf({
   alternatives,
   example,
 }: OperationResponse): Pick<ZodOpenApiResponseObject, 'content'> {
-  if (alternatives) return { content: mapped(alternatives, schema => ({ schema })) }
+  const bodyOf = (type: string, of = schema) => {
+    const shown = example ?? exampleOf(of)
+    return [type, { schema: of ?? bytesOf(type), ...(shown !== undefined && { example: shown }) }]
+  }
+  if (alternatives)
+    return { content: Object.fromEntries(Object.entries(alternatives).map(([type, of]) => bodyOf(type, of))) }
   if (!schema && !mediaTypes) return {}
-  const body = { ...(schema && { schema }), ...(example !== undefined && { example }) }
-  return { content: Object.fromEntries((mediaTypes ?? ['application/json']).map(type => [type, body])) }
+  return { content: Object.fromEntries((mediaTypes ?? ['application/json']).map(type => bodyOf(type))) }
 }
+
+const bytesOf = (mediaType: string) =>
+  /^text\/|ndjson/.test(mediaType) ? text : ({ type: 'string', format: 'binary' } as const)
 
 /** Headers of problems beside those of their status. */
 const PROBLEM_HEADERS: Partial<Record<ProblemCode, readonly HeaderName[]>> = {

@@ -32,7 +32,19 @@ export const EmittedCloudEvent = z
     actorname: z.string().optional().meta({ description: 'Part of the service that caused the event' }),
     traceparent: z.string().optional().meta({ description: 'W3C trace context of the request' }),
   })
-  .meta({ id: 'EmittedCloudEvent' })
+  .meta({
+    id: 'EmittedCloudEvent',
+    example: {
+      specversion: '1.0',
+      id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
+      source: 'catalog',
+      type: 'API_DELETED',
+      subject: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+      time: '2026-11-21T09:30:00.000Z',
+      datacontenttype: 'application/json',
+      data: {},
+    },
+  })
 export type EmittedCloudEvent = z.infer<typeof EmittedCloudEvent>
 
 /** What a CloudEvents event is made of: the members that its readers may see. */

@@ -28,6 +28,7 @@ export function jsonSchemaOf(
       // Keywords for the OpenAPI generator, and patterns that a format already implies.
       delete keywords.override
       delete keywords.param
+      delete keywords.outputId
       if (keywords.example !== undefined) keywords.examples = [keywords.example]
       delete keywords.example
       if (keywords.format !== undefined) delete keywords.pattern
@@ -68,7 +69,17 @@ const EventSchemaRecord = z
     description: z.string(),
     scope: Scope.meta({ description: 'The scope that a reader of the events needs' }),
   })
-  .meta({ id: 'EventSchema' })
+  .meta({
+    id: 'EventSchema',
+    example: {
+      type: 'TEST',
+      version: 1,
+      newest: true,
+      schema: '/events/schemas/TEST/1',
+      description: 'A test delivery was requested',
+      scope: 'WEBHOOKS_READ',
+    },
+  })
 
 /** All event types in all versions. @param root begins the addresses of the schemas */
 export const eventSchemas = (root: Root): z.infer<typeof EventSchemaRecord>[] =>
@@ -113,7 +124,8 @@ export const getEventSchema = operation({
   responses: {
     200: {
       description: 'The schema',
-      schema: z.looseObject({ $id: z.string() }),
+      schema: z.looseObject({ $id: z.string() }).meta({ id: 'JsonSchema' }),
+      example: { $id: '/events/schemas/TEST/1' },
       mediaTypes: [SCHEMA_MEDIA_TYPE],
     },
   },

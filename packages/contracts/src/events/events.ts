@@ -15,7 +15,7 @@ export const CloudEvent = z
     specversion: z.literal('1.0'),
     id: text(255, 1),
     source: text(2048, 1),
-    type: z.enum(PLATFORM_TYPES),
+    type: z.enum(PLATFORM_TYPES).meta({ id: 'PlatformEventType' }),
     time: z.iso
       .datetime({ offset: true })
       .nullish()
@@ -67,7 +67,16 @@ export const publishEvent = operation({
           receivedAt: Timestamp,
           duplicate: z.boolean().meta({ description: 'Whether the event had been accepted before' }),
         })
-        .meta({ id: 'EventReceipt' }),
+        .meta({
+          id: 'EventReceipt',
+          example: {
+            id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
+            source: '/subscriptions',
+            type: 'SUBSCRIPTION_CREATED',
+            receivedAt: '2026-11-21T09:30:00.000Z',
+            duplicate: false,
+          },
+        }),
     },
   },
 })
@@ -84,7 +93,22 @@ export const StreamedEvent = PublicEvent.extend({
       'W3C trace id of the request that caused the event, or of the work of the service itself; null if there is none',
   }),
   position: FeedPosition,
-}).meta({ id: 'StreamedEvent' })
+}).meta({
+  id: 'StreamedEvent',
+  example: {
+    id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
+    type: 'API_DELETED',
+    source: 'catalog',
+    subject: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+    revision: 7,
+    time: '2026-11-21T09:30:00.000Z',
+    data: {},
+    actor: { id: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55', name: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55' },
+    requestId: '6a1b0f0e-54a7-4a0f-9c86-3d0f3f2b7c11',
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+    position: 'WzEsNDcxMV0',
+  },
+})
 
 export const EventPage = z
   .object({
@@ -95,6 +119,7 @@ export const EventPage = z
   })
   .meta({
     id: 'EventPage',
+    example: { content: [], position: 'WzEsNDcxMV0' },
     description:
       'A page of events. The position moves on over events that the filters leave out: a page can be empty before the end of the feed. At the end, the page is empty and repeats the position of the request',
   })

@@ -70,11 +70,14 @@ const { lockedUntil: ____, ...user } = createdUser
 
 /** An API; without the fields that the release which recorded the event did not have. */
 const PublishedApi = ApiSnapshot.partial({ gitCredential: true }).meta({ id: 'PublishedApi' })
-const Deployment = z.object({ api: PublishedApi, environment: z.uuid(), job: z.uuid() })
-const ProductApi = z.object({ product: z.uuid(), api: z.uuid() })
+const PublishedVersion = VersionRecord.extend({}).meta({ id: 'PublishedVersion' })
+const Deployment = z
+  .object({ api: PublishedApi, environment: z.uuid(), job: z.uuid() })
+  .meta({ id: 'PublishedDeployment' })
+const ProductApi = z.object({ product: z.uuid(), api: z.uuid() }).meta({ id: 'ProductApi' })
 const Anything = z.record(z.string(), z.unknown())
 /** The properties of an image, with its API. */
-export const ApiImage = ImageRecord.extend({ api: z.uuid() })
+export const ApiImage = ImageRecord.extend({ api: z.uuid() }).meta({ id: 'PublishedImage' })
 /** A document, with its API and the id of its version. */
 export const DocumentSnapshot = DocumentRecord.extend({ api: z.uuid(), apiVersion: z.uuid() })
 const PublishedDocument = DocumentSnapshot.extend({
@@ -82,7 +85,7 @@ const PublishedDocument = DocumentSnapshot.extend({
     description:
       'Whether it breaks clients of the document of this name in the version created before; null if that is not known',
   }),
-})
+}).meta({ id: 'PublishedDocument' })
 /** The fields of a user that name or address them. */
 const PERSONAL = { username: true, displayName: true, email: true } as const
 /**
@@ -93,7 +96,9 @@ export const UserSnapshot = UserRecord.partial({ ...PERSONAL, lockedUntil: true 
 /** A user as other services and audit consumers see them in public events: by id, without personal fields. */
 const PublishedUser = UserSnapshot.omit(PERSONAL)
 /** A webhook; without the fields that the release which recorded the event did not have. */
-export const WebhookSnapshot = RecordedWebhook.partial({ ordered: true, owner: true, format: true })
+export const WebhookSnapshot = RecordedWebhook.partial({ ordered: true, owner: true, format: true }).meta({
+  id: 'PublishedWebhook',
+})
 export const RecoverySnapshot = RecoveryRecord.pick({ webhook: true, from: true, to: true, status: true })
 export const DeliverySnapshot = DeliveryRecord.pick({
   webhook: true,
@@ -178,7 +183,9 @@ export const EVENT_TYPES = {
   API_DEPLOYMENT_FAILED: kind(
     'API_READ',
     'A deployment job failed',
-    Deployment.extend({ type: Job.shape.type, message: z.string().nullable() }),
+    Deployment.extend({ type: Job.shape.type, message: z.string().nullable() }).meta({
+      id: 'FailedDeployment',
+    }),
     {
       ...deployment,
       api: { ...apiExample, deploymentStatus: 'DEPLOYMENT_FAILED' },
@@ -186,15 +193,15 @@ export const EVENT_TYPES = {
       message: 'no room on the gateway',
     },
   ),
-  API_VERSION_CREATED: kind('API_READ', 'A version was created', VersionRecord, version),
-  API_VERSION_UPDATED: kind('API_READ', 'A version was changed', VersionRecord, {
+  API_VERSION_CREATED: kind('API_READ', 'A version was created', PublishedVersion, version),
+  API_VERSION_UPDATED: kind('API_READ', 'A version was changed', PublishedVersion, {
     ...version,
     status: 'DEPRECATED',
   }),
   API_VERSION_DELETED: kind(
     'API_READ',
     'A version was deleted; data is its last state',
-    VersionRecord,
+    PublishedVersion,
     version,
   ),
   API_IMAGE_UPDATED: kind('API_READ', 'An API got a new image', ApiImage, image),
@@ -217,7 +224,7 @@ export const EVENT_TYPES = {
     WebhookSnapshot.extend({
       failingSince: Timestamp,
       failedDeliveries: z.int().meta({ description: 'Failed deliveries since then; not counted beyond 20' }),
-    }),
+    }).meta({ id: 'FailingWebhook' }),
     { ...webhook, failingSince: '2026-11-20T09:30:00.000Z', failedDeliveries: 20 },
   ),
   WEBHOOK_DISABLED: kind(
@@ -230,7 +237,7 @@ export const EVENT_TYPES = {
   TEST: kind(
     'WEBHOOKS_READ',
     'A test delivery was requested',
-    z.object({ webhook: z.uuid(), message: z.string() }),
+    z.object({ webhook: z.uuid(), message: z.string() }).meta({ id: 'TestMessage' }),
     { webhook: webhook.id, message: 'A test of this webhook' },
   ),
 } as const
@@ -316,7 +323,7 @@ export const PublicEvent = z
     version: z.int().min(1).optional().meta({
       description: 'Version of the schema of data. Absent means 1',
     }),
-    actor: z.object({ id: z.string().nullable(), name: z.string() }),
+    actor: z.object({ id: z.string().nullable(), name: z.string() }).meta({ id: 'EventActor' }),
     requestId: z.string(),
   })
   .meta({ id: 'PublicEvent' })

@@ -3,18 +3,20 @@ import type { DocumentKind } from './document-kinds.ts'
 import { operation } from './operation.ts'
 import { integer } from './primitives.ts'
 
-const Links = z.array(z.object({ href: z.string(), title: z.string().optional() }))
+const Links = z.array(z.object({ href: z.string(), title: z.string().optional() }).meta({ id: 'Link' }))
 
 /** A set of links as JSON (RFC 9264 §4.2). */
 export const Linkset = z
   .object({
     linkset: z.array(
-      z.object({
-        anchor: z.string().meta({ description: 'URL of the API' }),
-        'service-desc': Links.optional().meta({ description: 'Descriptions for machines (RFC 8631)' }),
-        'service-doc': Links.optional().meta({ description: 'Documentation for people (RFC 8631)' }),
-        related: Links.optional().meta({ description: 'Other documents' }),
-      }),
+      z
+        .object({
+          anchor: z.string().meta({ description: 'URL of the API' }),
+          'service-desc': Links.optional().meta({ description: 'Descriptions for machines (RFC 8631)' }),
+          'service-doc': Links.optional().meta({ description: 'Documentation for people (RFC 8631)' }),
+          related: Links.optional().meta({ description: 'Other documents' }),
+        })
+        .meta({ id: 'ApiLinks' }),
     ),
   })
   .meta({ id: 'Linkset' })
@@ -32,7 +34,7 @@ export const LINKSET_MEDIA_TYPE =
 
 export const getApiCatalog = operation({
   service: 'gateway',
-  tag: 'APIs',
+  tag: 'Apis',
   id: 'getApiCatalog',
   method: 'GET',
   path: '/.well-known/api-catalog',

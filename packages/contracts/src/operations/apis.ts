@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { DocumentCounts, DocumentKind } from './document-kinds.ts'
 import { operation } from './operation.ts'
 import {
+  ActiveStatus,
   flag,
   Instant,
   label,
@@ -15,14 +16,9 @@ import {
   Uuid,
 } from './primitives.ts'
 
-export const ApiStatus = z.enum(['ACTIVE', 'INACTIVE'])
-export const DeploymentStatus = z.enum([
-  'CREATED',
-  'DEPLOYMENT_IN_PROGRESS',
-  'DEPLOYED',
-  'DEPLOYMENT_FAILED',
-  'UNDEPLOYED',
-])
+export const DeploymentStatus = z
+  .enum(['CREATED', 'DEPLOYMENT_IN_PROGRESS', 'DEPLOYED', 'DEPLOYMENT_FAILED', 'UNDEPLOYED'])
+  .meta({ id: 'DeploymentStatus' })
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>
 
 /** Matches a user in a URL that browsers read as http or https, also without slashes or with backslashes. */
@@ -49,7 +45,7 @@ export const ApiInput = z
     displayName: label(255),
     description: optional(text(1000)),
     url: optional(location).meta({ description: 'Base URL path, without credentials' }),
-    status: ApiStatus,
+    status: ActiveStatus,
     tags: z
       .array(label(100))
       .max(MAX_TAGS)
@@ -69,10 +65,10 @@ export type ApiInput = z.infer<typeof ApiInput>
 export const Job = z
   .object({
     id: z.uuid(),
-    type: z.enum(['DEPLOY', 'UNDEPLOY']),
+    type: z.enum(['DEPLOY', 'UNDEPLOY']).meta({ id: 'DeploymentJobType' }),
     api: z.uuid(),
     environment: z.uuid(),
-    status: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED']),
+    status: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED']).meta({ id: 'DeploymentJobStatus' }),
     startedAt: Timestamp,
   })
   .meta({ id: 'DeploymentJob' })
@@ -86,7 +82,7 @@ export const ApiSnapshot = z
     displayName: z.string(),
     description: z.string().nullable(),
     url: z.string().nullable(),
-    status: ApiStatus,
+    status: ActiveStatus,
     tags: z.array(z.string()),
     owner: z.string().nullable().meta({ description: 'Id of the owner' }),
     platformType: z.string().nullable(),
@@ -101,12 +97,14 @@ export const ApiSnapshot = z
 export type ApiSnapshot = z.infer<typeof ApiSnapshot>
 
 /** A document of a version, as the API shows it. */
-export const AttachedDocument = z.object({
-  name: z.string(),
-  kind: DocumentKind,
-  primary: z.boolean(),
-  counts: DocumentCounts,
-})
+export const AttachedDocument = z
+  .object({
+    name: z.string(),
+    kind: DocumentKind,
+    primary: z.boolean(),
+    counts: DocumentCounts,
+  })
+  .meta({ id: 'AttachedDocument' })
 export type AttachedDocument = z.infer<typeof AttachedDocument>
 
 /** Where a text has what a search found: ranges of UTF-16 code units, the end exclusive, in ascending order. */
@@ -126,10 +124,16 @@ export const ApiRecord = ApiSnapshot.extend({
     .int()
     .optional()
     .meta({ description: 'In lists with scoreBelow: the lowest score of its documents' }),
-  deployedOn: z.array(z.object({ environment: z.uuid(), deployedAt: Timestamp })).optional(),
-  runningJobs: z.array(Job.omit({ api: true })).optional(),
+  deployedOn: z
+    .array(z.object({ environment: z.uuid(), deployedAt: Timestamp }).meta({ id: 'Deployment' }))
+    .optional(),
+  runningJobs: z.array(Job.omit({ api: true }).meta({ id: 'RunningJob' })).optional(),
   documents: z
-    .array(AttachedDocument.extend({ version: z.uuid().meta({ description: 'Id of the version' }) }))
+    .array(
+      AttachedDocument.extend({ version: z.uuid().meta({ description: 'Id of the version' }) }).meta({
+        id: 'AttachedVersionDocument',
+      }),
+    )
     .optional(),
 }).meta({ id: 'Api' })
 export type ApiRecord = z.infer<typeof ApiRecord>
@@ -180,7 +184,7 @@ export const filters = {
   name: z.string().optional().meta({ description: 'Exact name' }),
   owner: Uuid.optional(),
   platformType: z.string().optional(),
-  status: ApiStatus.optional(),
+  status: ActiveStatus.optional(),
   environment: Uuid.optional().meta({ description: 'Deployed in this environment' }),
   tags: listOf(50, 'Has all of these tags; repeated or comma-separated'),
   deployed: flag('true: only deployed APIs; false: no filter'),
@@ -192,7 +196,7 @@ export const listApis = operation({
   method: 'GET',
   path: '/apis',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'List APIs',
   description: 'Filters combine with AND.',
   scope: 'API_READ',
@@ -218,22 +222,27 @@ export const listApis = operation({
   responses: { 200: { description: 'A page of APIs', schema: pageOf(ApiRecord, 'ApiPage') } },
 })
 
-const valuesOf = <Value extends z.ZodType>(value: Value) =>
-  z.array(z.object({ value, count: z.int().min(1) }))
+const valuesOf = <Value extends z.ZodType>(id: string, value: Value) =>
+  z.array(z.object({ value, count: z.int().min(1) }).meta({ id }))
+
+const texts = valuesOf('TextCount', z.string())
+const ids = valuesOf('IdCount', z.uuid())
 
 export const ApiFacets = z
   .object({
     totalElements: z.int().meta({ description: 'Number of APIs that the filters let pass' }),
-    status: valuesOf(ApiStatus),
-    deploymentStatus: valuesOf(DeploymentStatus),
-    deployed: valuesOf(z.boolean()),
-    platformType: valuesOf(z.string()),
-    tags: valuesOf(z.string()),
+    status: valuesOf('StatusCount', ActiveStatus),
+    deploymentStatus: valuesOf('DeploymentStatusCount', DeploymentStatus),
+    deployed: valuesOf('DeployedCount', z.boolean()),
+    platformType: texts,
+    tags: texts,
     owner: z.array(
-      z.object({ value: z.string(), displayName: z.string().nullable(), count: z.int().min(1) }),
+      z
+        .object({ value: z.string(), displayName: z.string().nullable(), count: z.int().min(1) })
+        .meta({ id: 'OwnerCount' }),
     ),
-    environment: valuesOf(z.uuid()),
-    product: valuesOf(z.uuid()),
+    environment: ids,
+    product: ids,
   })
   .meta({ id: 'ApiFacets' })
 export type ApiFacets = z.infer<typeof ApiFacets>
@@ -243,7 +252,7 @@ export const getApiFacets = operation({
   method: 'GET',
   path: '/apis/facets',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'Count the APIs by the values of their fields',
   description:
     'For each filter its values among the APIs that the given filters let pass, with the number of APIs: what GET /apis finds with the value as a further filter. The most frequent values first, at most 100 of each.',
@@ -282,7 +291,7 @@ export const createApi = operation({
   method: 'POST',
   path: '/apis',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'Create an API',
   scope: 'API_WRITE',
   body: ApiInput,
@@ -305,7 +314,7 @@ export const getApi = operation({
   method: 'GET',
   path: '/apis/{api_id}',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'Get an API',
   scope: 'API_READ',
   params: ApiPath,
@@ -329,7 +338,7 @@ export const updateApi = operation({
   method: 'PUT',
   path: '/apis/{api_id}',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'Replace an API',
   description:
     'All required fields must be present. Omitted optional fields become null, except owner, which is unchanged.',
@@ -347,7 +356,7 @@ export const deleteApi = operation({
   method: 'DELETE',
   path: '/apis/{api_id}',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'Delete an API with its versions and its image',
   scope: 'API_WRITE',
   params: ApiPath,
@@ -366,7 +375,7 @@ export const restoreApi = operation({
   method: 'POST',
   path: '/apis/{api_id}/restore',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'Restore the fields of an API as they were at a time',
   description:
     'Sets the fields that PUT sets, the owner included, to their values at that time. Versions, image and deployments stay unchanged. The audit log records API_RESTORED; webhooks receive API_UPDATED. Without a difference nothing is recorded.',

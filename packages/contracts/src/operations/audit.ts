@@ -3,10 +3,12 @@ import { operation } from './operation.ts'
 import { pageOf, paging, Timestamp } from './primitives.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-const RecordPlace = z.object({
-  number: z.int().meta({ description: 'Number of the record in the hash chain, from 1' }),
-  position: z.string().meta({ description: 'Position in the event log' }),
-})
+const RecordPlace = z
+  .object({
+    number: z.int().meta({ description: 'Number of the record in the hash chain, from 1' }),
+    position: z.string().meta({ description: 'Position in the event log' }),
+  })
+  .meta({ id: 'RecordPlace' })
 const ChainPoint = RecordPlace.extend({ chainHash: Hash }).meta({
   id: 'ChainPoint',
   description: 'The hash chain after a record; number 0 is its beginning',

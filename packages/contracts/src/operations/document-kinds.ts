@@ -11,7 +11,13 @@ const DOCUMENT_KINDS = [
   'markdown',
   'other',
 ] as const
-export const DocumentKind = z.enum(DOCUMENT_KINDS)
+export const DocumentKind = z.enum(DOCUMENT_KINDS).meta({ id: 'DocumentKind' })
 export type DocumentKind = z.infer<typeof DocumentKind>
 
-export const DocumentCounts = z.object({ operations: z.int(), schemas: z.int() })
+export const DocumentCounts = z
+  .object({ operations: z.int(), schemas: z.int() })
+  .meta({ id: 'PublishedDocumentCounts', outputId: 'DocumentCounts' })
+
+export const FindingCounts = z
+  .object({ errors: z.int(), warnings: z.int() })
+  .meta({ id: 'PublishedFindingCounts', outputId: 'FindingCounts' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DocumentCounts, DocumentKind } from './document-kinds.ts'
+import { DocumentCounts, DocumentKind, FindingCounts } from './document-kinds.ts'
 import { operation } from './operation.ts'
 import { flag, listOf, pageOf, paging, pastTime, Timestamp, text } from './primitives.ts'
 import { VersionPath } from './versions.ts'
@@ -19,7 +19,7 @@ export const DocumentRecord = z.object({
   title: z.string().nullable(),
   version: z.string().nullable().meta({ description: 'The version that the document names' }),
   counts: DocumentCounts,
-  findings: z.object({ errors: z.int(), warnings: z.int() }),
+  findings: FindingCounts,
   createdAt: Timestamp,
   updatedAt: Timestamp,
   updatedBy: z.string().nullable().meta({ description: 'Id of the user' }),
@@ -46,7 +46,7 @@ export const DocumentError = z.object({ ...place, message: z.string() }).meta({ 
 export type DocumentError = z.infer<typeof DocumentError>
 
 export const Finding = z.object({
-  severity: z.enum(['ERROR', 'WARNING']),
+  severity: z.enum(['ERROR', 'WARNING']).meta({ id: 'Severity' }),
   code: z.string().meta({ description: 'Stable, kebab-case; the name of the rule of a rule set' }),
   message: z.string(),
   ...place,
@@ -69,6 +69,7 @@ export const DocumentChange = z
     }),
     level: z
       .enum(['BREAKING', 'COMPATIBLE', 'UNCLEAR'])
+      .meta({ id: 'ChangeLevel' })
       .meta({ description: 'Whether clients of the earlier document keep working' }),
     message: z.string(),
   })
@@ -104,7 +105,20 @@ export const DescribedOperation = z
     tags: z.array(z.string()),
     deprecated: z.boolean(),
   })
-  .meta({ id: 'Operation' })
+  .meta({
+    id: 'Operation',
+    example: {
+      api: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+      version: '2f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b01',
+      document: 'openapi.yaml',
+      method: 'GET',
+      path: '/payments/{id}',
+      operationId: 'getPayment',
+      summary: 'Get a payment',
+      tags: ['payments'],
+      deprecated: false,
+    },
+  })
 export type DescribedOperation = z.infer<typeof DescribedOperation>
 
 const documentName = z
@@ -129,6 +143,15 @@ const example: DocumentRecord = {
   updatedBy: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
 }
 export const documentExample = example
+const finding: DocumentFinding = {
+  severity: 'WARNING',
+  code: 'operation-summary',
+  message: 'Operation object should contain `summary` field.',
+  line: 12,
+  column: 7,
+  pointer: '/paths/~1payments/get',
+  ruleSet: 'Recommended',
+}
 const scored: ScoredDocument = { ...example, score: 88 }
 
 const part = { service: 'media', tag: 'Documents' } as const
@@ -249,6 +272,15 @@ export const listFindings = operation({
           truncated: z.boolean().meta({ description: 'Whether a rule set finds more than is kept' }),
         })
         .meta({ id: 'FindingPage' }),
+      example: {
+        content: [finding],
+        size: 10,
+        number: 1,
+        totalPages: 1,
+        totalElements: 1,
+        last: true,
+        truncated: false,
+      },
     },
   },
   problems: [...notFound, 'too-many-checks'],

@@ -8,7 +8,7 @@ import { WebhookPath } from './webhooks.ts'
 /** An operation of a JSON Patch (RFC 6902). Appliers ignore the additional member `before` (§4). */
 export const PatchOperation = z
   .object({
-    op: z.enum(['add', 'replace', 'remove']),
+    op: z.enum(['add', 'replace', 'remove']).meta({ id: 'PatchOperator' }),
     path: z.string().meta({ description: 'JSON Pointer (RFC 6901) of the field' }),
     value: z.unknown().optional().meta({ description: 'The new value; absent for remove' }),
     before: z.unknown().optional().meta({ description: 'The previous value; absent for add' }),
@@ -93,7 +93,7 @@ export const getApiHistory = operation({
   method: 'GET',
   path: '/apis/{api_id}/history',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'List the changes of an API',
   description: DELETED,
   scope: 'API_READ',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
 import {
+  ActiveStatus,
   label,
   optional,
   pageOf,
@@ -16,8 +17,6 @@ import { Username } from './username.ts'
 
 const part = { service: 'identity' } as const
 
-export const UserStatus = z.enum(['ACTIVE', 'INACTIVE'])
-
 export const AuthenticatedUser = z
   .object({
     id: z.uuid(),
@@ -25,7 +24,7 @@ export const AuthenticatedUser = z
     displayName: z.string(),
     email: z.string().nullable(),
     role: Role,
-    status: UserStatus,
+    status: ActiveStatus,
   })
   .meta({ id: 'AuthenticatedUser' })
 
@@ -49,7 +48,7 @@ const user = {
   displayName: optional(label(255)).meta({ description: 'Default: the username' }),
   email: optional(email),
   role: Role.nullish().transform(value => value ?? 'USER'),
-  status: UserStatus.nullish().transform(value => value ?? 'ACTIVE'),
+  status: ActiveStatus.nullish().transform(value => value ?? 'ACTIVE'),
   sso: z
     .boolean()
     .nullish()
@@ -129,9 +128,10 @@ export const Session = z
       description:
         'What the credential may do: the scopes of the role; for an access token, those of them that the token has as well',
     }),
-    credential: z.enum(['LOGIN', 'ACCESS_TOKEN', 'PLATFORM_JWT']),
+    credential: z.enum(['LOGIN', 'ACCESS_TOKEN', 'PLATFORM_JWT']).meta({ id: 'CredentialKind' }),
     accessToken: z
       .object({ id: z.uuid(), name: z.string() })
+      .meta({ id: 'UsedAccessToken' })
       .nullable()
       .meta({ description: 'The access token, if the credential is one' }),
     expiresAt: Timestamp.meta({ description: 'When the credential expires unless it is revoked before' }),
@@ -286,7 +286,7 @@ export const listUsers = operation({
       .meta({ description: 'Each term is a case-insensitive substring of username, displayName or email' }),
     username: z.string().optional(),
     role: Role.optional(),
-    status: UserStatus.optional(),
+    status: ActiveStatus.optional(),
   }),
   responses: { 200: { description: 'A page of users', schema: pageOf(UserRecord, 'UserPage') } },
 })
@@ -422,16 +422,19 @@ export const AuditRecord = z
     id: z.uuid(),
     timestamp: Timestamp,
     user: z.object({ id: z.string().nullable(), username: z.string().nullable() }).meta({
+      id: 'AuditUser',
       description:
         'Who made the change. id is null for changes by the service itself, whose part is then the username. username is the present one, the last one of a deleted user, and null when the user is erased',
     }),
     action: z.string().meta({ example: 'API_UPDATED' }),
     resourceType: z.string().meta({ example: 'API' }),
     resourceId: z.string(),
-    details: z.object({
-      before: z.record(z.string(), z.unknown()).nullable(),
-      after: z.record(z.string(), z.unknown()).nullable(),
-    }),
+    details: z
+      .object({
+        before: z.record(z.string(), z.unknown()).nullable(),
+        after: z.record(z.string(), z.unknown()).nullable(),
+      })
+      .meta({ id: 'AuditDetails' }),
     requestId: z.string(),
     address: z.string().nullable().meta({
       description: 'Network address of the caller. Null when it is unknown, and when the user is erased',
@@ -440,7 +443,23 @@ export const AuditRecord = z
     position: z.string().meta({ description: 'Position in the event log' }),
     recordedAt: Timestamp.meta({ description: "Time of recording by the store's clock" }),
   })
-  .meta({ id: 'AuditRecord' })
+  .meta({
+    id: 'AuditRecord',
+    example: {
+      id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
+      timestamp: '2026-11-21T09:30:00.000Z',
+      user: { id: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55', username: 'admin' },
+      action: 'API_UPDATED',
+      resourceType: 'API',
+      resourceId: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+      details: { before: { displayName: 'Payment' }, after: { displayName: 'Payments' } },
+      requestId: '6a1b0f0e-54a7-4a0f-9c86-3d0f3f2b7c11',
+      address: '203.0.113.7',
+      number: 4711,
+      position: '0000000000019240',
+      recordedAt: '2026-11-21T09:30:00.012Z',
+    },
+  })
 export type AuditRecord = z.infer<typeof AuditRecord>
 
 /** Filters of the audit log. Times stay as they are written: trailers of exports repeat the filters. */
@@ -491,6 +510,7 @@ export const exportAuditLog = operation({
     ...auditFilters,
     format: z
       .enum(['ndjson', 'csv', 'cef'])
+      .meta({ id: 'ExportFormat' })
       .optional()
       .meta({ description: 'Takes precedence over the Accept header' }),
     after: z

@@ -4,9 +4,12 @@ import { operation } from './operation.ts'
 
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/svg+xml'] as const
 
+/** Media type of an image. */
+const ImageType = z.enum(IMAGE_TYPES).meta({ id: 'ImageType' })
+
 export const ImageRecord = z
   .object({
-    contentType: z.enum(IMAGE_TYPES),
+    contentType: ImageType,
     size: z.int().meta({ description: 'Bytes' }),
     width: z.int().meta({ description: 'Pixels' }),
     height: z.int().meta({ description: 'Pixels' }),
@@ -25,7 +28,9 @@ export const uploadImage = operation({
   description:
     'PNG, JPEG, GIF, WebP or SVG; the content decides, not the name or media type. At most 5 MiB and 40 megapixels.',
   scope: 'API_WRITE',
-  body: z.object({ file: z.any().meta({ override: { type: 'string', format: 'binary' } }) }),
+  body: z
+    .object({ file: z.any().meta({ override: { type: 'string', format: 'binary' } }) })
+    .meta({ id: 'ImageUpload' }),
   bodyMediaType: 'multipart/form-data',
   // The image and the rest of the form: headers, boundaries, ignored fields.
   bodyLimit: 6 * 1_048_576,

@@ -1,21 +1,25 @@
 import { z } from 'zod'
 import { ApiRecord, apiExample } from './apis.ts'
-import { DocumentKind } from './document-kinds.ts'
+import { DocumentKind, FindingCounts } from './document-kinds.ts'
 import { MAX_DOCUMENT_BYTES } from './documents.ts'
 import { JobRecord, jobExample, MAX_JOB_ITEMS } from './jobs.ts'
 import { operation } from './operation.ts'
 import { flag } from './primitives.ts'
 
-const Planned = z.enum(['CREATE', 'UPDATE', 'NONE'])
+const Planned = z.enum(['CREATE', 'UPDATE', 'NONE']).meta({ id: 'PlannedAction' })
 const id = z.uuid().nullable().meta({ description: 'Null for what does not exist yet' })
 
 /** What an import would do. */
 export const ImportPlan = z
   .object({
-    api: z.object({ action: Planned, id, name: z.string(), displayName: z.string() }),
-    version: z.object({ action: Planned, id, name: z.string() }),
-    document: z.object({ action: Planned, name: z.string(), kind: DocumentKind }),
-    findings: z.object({ errors: z.int(), warnings: z.int() }),
+    api: z
+      .object({ action: Planned, id, name: z.string(), displayName: z.string() })
+      .meta({ id: 'PlannedApi' }),
+    version: z.object({ action: Planned, id, name: z.string() }).meta({ id: 'PlannedVersion' }),
+    document: z
+      .object({ action: Planned, name: z.string(), kind: DocumentKind })
+      .meta({ id: 'PlannedDocument' }),
+    findings: FindingCounts,
   })
   .meta({ id: 'ImportPlan' })
 export type ImportPlan = z.infer<typeof ImportPlan>
@@ -27,7 +31,7 @@ export const importApi = operation({
   method: 'POST',
   path: '/apis/import',
   service: 'catalog',
-  tag: 'APIs',
+  tag: 'Apis',
   summary: 'Create or update APIs from documents',
   description: `The body is the document, with what \`PUT …/documents/{name}\` allows. Creates the API and the version that it names, or updates the display name and the description of the API, and stores the document in the version. The name of the API is \`x-gantry-name\` of the document or of its \`info\`; else \`x-providerName\` with \`x-serviceName\`, or with the title; else the title. Without \`info.version\` the version is \`unversioned\`. A document replaces the one of its kind in the version. The same import again changes nothing, and completes one that was interrupted.
 

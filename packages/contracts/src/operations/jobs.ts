@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { ApiStatus, filters, MAX_TAGS } from './apis.ts'
+import { filters, MAX_TAGS } from './apis.ts'
 import { operation } from './operation.ts'
-import { Instant, label, listOf, pageOf, paging, Timestamp, Uuid } from './primitives.ts'
+import { ActiveStatus, Instant, label, listOf, pageOf, paging, Timestamp, Uuid } from './primitives.ts'
 
 /** Maximum items of a job. */
 export const MAX_JOB_ITEMS = 10_000
 /** Maximum jobs of a user that have not ended. */
 export const MAX_JOBS_PER_USER = 20
 
-const JobStatus = z.enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'])
+const JobStatus = z.enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']).meta({ id: 'JobStatus' })
 
 /** Why an item or a job has failed: the problem that a request for it alone would be answered with. */
 const JobProblem = z
@@ -16,14 +16,14 @@ const JobProblem = z
     code: z.string().meta({ description: 'Stable, kebab-case' }),
     title: z.string(),
     detail: z.string(),
-    errors: z.array(z.looseObject({ message: z.string() })).optional(),
+    errors: z.array(z.looseObject({ message: z.string() }).meta({ id: 'JobFault' })).optional(),
   })
   .meta({ id: 'JobProblem' })
 
 export const JobRecord = z
   .object({
     id: z.uuid(),
-    type: z.enum(['BULK', 'IMPORT']),
+    type: z.enum(['BULK', 'IMPORT']).meta({ id: 'JobType' }),
     status: JobStatus,
     total: z.int().meta({ description: 'Number of items' }),
     done: z.int().meta({ description: 'Number of items that succeeded' }),
@@ -43,11 +43,19 @@ export const JobResult = z
       description:
         'Id of the API; in an import its name, or the number of the line if it failed, without empty lines',
     }),
-    status: z.enum(['CREATED', 'UPDATED', 'DELETED', 'UNCHANGED', 'FAILED']),
+    status: z.enum(['CREATED', 'UPDATED', 'DELETED', 'UNCHANGED', 'FAILED']).meta({ id: 'JobResultStatus' }),
     api: z.uuid().nullable().meta({ description: 'Id of the API, if it is known' }),
     problem: JobProblem.nullable(),
   })
-  .meta({ id: 'JobResult' })
+  .meta({
+    id: 'JobResult',
+    example: {
+      item: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+      status: 'UPDATED',
+      api: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+      problem: null,
+    },
+  })
 export type JobResult = z.infer<typeof JobResult>
 
 const TagList = z
@@ -61,9 +69,10 @@ export const BulkChange = z
   .strictObject({
     tags: z
       .strictObject({ add: TagList, remove: TagList })
+      .meta({ id: 'TagChange' })
       .optional()
       .meta({ description: 'Tags to add, and tags to remove first' }),
-    status: ApiStatus.optional(),
+    status: ActiveStatus.optional(),
     owner: Uuid.optional().meta({ description: 'User id of the new owner' }),
     delete: z
       .strictObject({
@@ -76,6 +85,7 @@ export const BulkChange = z
               'An API that was changed later is not deleted. A list has a time for each of the `ids`, in their order. Default: the time of the request',
           }),
       })
+      .meta({ id: 'BulkDeletion' })
       .optional(),
   })
   .refine(change => Object.values(change).some(part => part !== undefined), {

@@ -26,6 +26,9 @@ export const label = (max: number) =>
     })
     .meta({ override: { type: 'string', minLength: 1, maxLength: max } })
 
+/** The status of what can be switched off: an API, a user. */
+export const ActiveStatus = z.enum(['ACTIVE', 'INACTIVE']).meta({ id: 'ActiveStatus' })
+
 /** A UUID of any version, in lower case. */
 export const Uuid = z
   .string()

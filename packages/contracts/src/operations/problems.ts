@@ -112,7 +112,9 @@ export const Problem = z
     requestId: z.string(),
     timestamp: z.string(),
     errors: z
-      .array(z.looseObject({ field: z.string().optional(), message: z.string() }))
+      .array(
+        z.looseObject({ field: z.string().optional(), message: z.string() }).meta({ id: 'ProblemFault' }),
+      )
       .optional()
       .meta({ description: 'With `field`; for `document-invalid` with `line`, `column` and `pointer`' }),
   })

@@ -17,6 +17,7 @@ export const ReadModelState = z
       .number()
       .meta({ description: 'Age of the oldest event that is not projected yet; 0 without one' }),
     status: z.enum(['LIVE', 'WAITING', 'BUILDING']).meta({
+      id: 'ReadModelStatus',
       description: 'WAITING: a rebuild is requested and has not begun. BUILDING: a rebuild runs',
     }),
     rebuild: z
@@ -28,20 +29,24 @@ export const ReadModelState = z
         progress: z.number().min(0).max(1).meta({ description: 'Part of the event log that is projected' }),
         estimatedEnd: Timestamp.nullable(),
       })
+      .meta({ id: 'Rebuild' })
       .nullable(),
     lastRebuild: z
       .object({
-        outcome: z.enum(['COMPLETED', 'CANCELLED', 'FAILED']),
+        outcome: z.enum(['COMPLETED', 'CANCELLED', 'FAILED']).meta({ id: 'RebuildOutcome' }),
         reason: z.string().nullable().meta({ description: 'Why it failed' }),
         startedAt: Timestamp,
         endedAt: Timestamp,
       })
+      .meta({ id: 'LastRebuild' })
       .nullable(),
     quarantinedStreams: z.int().meta({ description: 'Streams with an event that cannot be processed' }),
     incompleteStreams: z.int().meta({ description: 'Streams with events that this release does not know' }),
-    error: z.object({ message: z.string(), at: Timestamp }).nullable().meta({
-      description: 'The last failure of the projector, until it runs again',
-    }),
+    error: z
+      .object({ message: z.string(), at: Timestamp })
+      .meta({ id: 'ProjectorFailure' })
+      .nullable()
+      .meta({ description: 'The last failure of the projector, until it runs again' }),
   })
   .meta({ id: 'ReadModel' })
 export type ReadModelState = z.infer<typeof ReadModelState>

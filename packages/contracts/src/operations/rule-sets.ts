@@ -7,7 +7,7 @@ export const DEFAULT_RULE_SET = '00000000-0000-4000-8000-000000000001'
 /** Maximum rule sets beside the built-in one. */
 export const MAX_RULE_SETS = 50
 /** Kinds of documents that rules exist for. */
-const RuleSetKind = z.enum(['openapi', 'asyncapi'])
+const RuleSetKind = z.enum(['openapi', 'asyncapi']).meta({ id: 'RuleSetKind' })
 export const RULE_SET_KINDS = RuleSetKind.options
 
 const fields = {
@@ -53,6 +53,7 @@ export const RuleSetRecord = RuleSetSnapshot.extend({
       linted: z.int().meta({ description: 'Number of documents that it was applied to as it is now' }),
       total: z.int().meta({ description: 'Number of documents of its kinds' }),
     })
+    .meta({ id: 'RuleSetProgress' })
     .nullable()
     .meta({ description: 'Null unless it is enabled' }),
 }).meta({ id: 'RuleSet' })

@@ -5,7 +5,7 @@ import { Timestamp } from './primitives.ts'
 const Lag = z
   .object({
     name: z.string().meta({ description: 'As in the labels of the metrics, e.g. `catalog.projector`' }),
-    kind: z.enum(['PROJECTOR', 'RELAY', 'CONSUMER']),
+    kind: z.enum(['PROJECTOR', 'RELAY', 'CONSUMER']).meta({ id: 'LagKind' }),
     events: z.int().nullable().meta({
       description:
         'Events of the log, or messages of the bus, that it has not handled; estimated above 1,000 for projectors and relays. Null while its backing store does not answer',
@@ -19,12 +19,14 @@ const Lag = z
 export type Lag = z.infer<typeof Lag>
 
 const BackingStoreState = z.object({
-  purpose: z.enum(['EVENT_LOG', 'READ_MODELS', 'MESSAGE_BUS', 'USER_KEYS', 'IMAGES']),
+  purpose: z
+    .enum(['EVENT_LOG', 'READ_MODELS', 'MESSAGE_BUS', 'USER_KEYS', 'IMAGES'])
+    .meta({ id: 'StorePurpose' }),
   kind: z.string().meta({ description: 'e.g. EventStoreDB, MongoDB, NATS, SQLite' }),
   version: z.string().nullable().meta({
     description: 'As it was when the process connected to it; null if it is not known or there is none',
   }),
-  status: z.enum(['AVAILABLE', 'UNAVAILABLE']),
+  status: z.enum(['AVAILABLE', 'UNAVAILABLE']).meta({ id: 'StoreStatus' }),
 })
 export type BackingStoreState = z.infer<typeof BackingStoreState>
 
@@ -43,7 +45,7 @@ export type ProcessState = z.infer<typeof ProcessState>
 export const ServiceState = ProcessState.extend({ lag: z.array(Lag) })
 export type ServiceState = z.infer<typeof ServiceState>
 
-const ReplicaStatus = z.enum(['READY', 'NOT_READY', 'UNAVAILABLE'])
+const ReplicaStatus = z.enum(['READY', 'NOT_READY', 'UNAVAILABLE']).meta({ id: 'ReplicaStatus' })
 
 const Replica = z
   .object({
@@ -61,21 +63,25 @@ const Replica = z
 export const System = z
   .object({
     services: z.array(
-      z.object({
-        name: z.string(),
-        status: ReplicaStatus.meta({ description: 'The best status of its replicas' }),
-        replicas: z.array(Replica).meta({
-          description: 'Those that the gateway which answers knows. Of the gateways, it knows itself alone',
-        }),
-      }),
+      z
+        .object({
+          name: z.string(),
+          status: ReplicaStatus.meta({ description: 'The best status of its replicas' }),
+          replicas: z.array(Replica).meta({
+            description: 'Those that the gateway which answers knows. Of the gateways, it knows itself alone',
+          }),
+        })
+        .meta({ id: 'SystemService' }),
     ),
     lag: z
-      .array(Lag.extend({ service: z.string() }))
+      .array(Lag.extend({ service: z.string() }).meta({ id: 'ServiceLag' }))
       .meta({ description: 'Of the services that have answered' }),
-    backingStores: z.array(BackingStoreState.extend({ services: z.array(z.string()) })).meta({
-      description:
-        'As the services see them; an entry for each difference between services. A folder of images, or images beside the read models, have none',
-    }),
+    backingStores: z
+      .array(BackingStoreState.extend({ services: z.array(z.string()) }).meta({ id: 'BackingStore' }))
+      .meta({
+        description:
+          'As the services see them; an entry for each difference between services. A folder of images, or images beside the read models, have none',
+      }),
   })
   .meta({ id: 'System' })
 export type System = z.infer<typeof System>
@@ -124,14 +130,16 @@ export const SigningKeyRecord = z
   .object({
     kid: z.string().meta({ description: 'Thumbprint of the public key (RFC 7638)' }),
     purpose: z.enum(['LOGIN', 'AUDIT']).meta({
+      id: 'KeyPurpose',
       description: 'LOGIN: signs login tokens. AUDIT: signs audit proofs; never accepted for a login',
     }),
     status: z.enum(['NEXT', 'CURRENT', 'RETIRED', 'REVOKED']).meta({
+      id: 'KeyStatus',
       description: 'NEXT: published, and signs from signsFrom on. REVOKED: its signatures are refused',
     }),
     publicKey: z
       .looseObject({ kty: z.string(), crv: z.string(), x: z.string() })
-      .meta({ description: 'JSON Web Key (RFC 8037)' }),
+      .meta({ id: 'PublicKey', description: 'JSON Web Key (RFC 8037)' }),
     madeAt: Timestamp,
     signsFrom: Timestamp,
     retiredAt: Timestamp.nullable().meta({

@@ -3,7 +3,9 @@ import { ApiPath } from './apis.ts'
 import { operation } from './operation.ts'
 import { label, optional, pageOf, paging, pastTime, Timestamp, text } from './primitives.ts'
 
-export const VersionStatus = z.enum(['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RETIRED', 'INACTIVE'])
+export const VersionStatus = z
+  .enum(['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RETIRED', 'INACTIVE'])
+  .meta({ id: 'VersionStatus' })
 
 export const VersionInput = z
   .object({

@@ -133,6 +133,7 @@ export const WebhookHealth = z
       description: 'Time of the first of them, as far as known; null if the last attempt has succeeded',
     }),
     circuit: z.enum(['CLOSED', 'OPEN', 'HALF_OPEN']).meta({
+      id: 'CircuitState',
       description:
         'OPEN: after many failures in a row no attempts are made for a while. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED',
     }),
@@ -167,7 +168,7 @@ const Headers = z.record(z.string(), z.string())
 export const Attempt = z
   .object({
     number: z.int(),
-    trigger: z.enum(['AUTOMATIC', 'MANUAL', 'RECOVERY', 'TEST']),
+    trigger: z.enum(['AUTOMATIC', 'MANUAL', 'RECOVERY', 'TEST']).meta({ id: 'AttemptTrigger' }),
     url: ShownUrl,
     startedAt: Timestamp,
     durationMs: z.number().nullable(),
@@ -184,7 +185,7 @@ export const Attempt = z
         'The headers of the response, by names in lower case; at most 2 KiB, long values truncated. Values of headers that carry credentials are masked, and URLs end before their query. Null without a response, and for a caller who may not read the payload',
     }),
     error: z.string().nullable().meta({ description: 'Stable code, kebab-case; null after success' }),
-    fault: z.enum(['RECEIVER', 'SERVICE']).nullable().meta({
+    fault: z.enum(['RECEIVER', 'SERVICE']).meta({ id: 'FaultSide' }).nullable().meta({
       description:
         'Whose fault the error is. A fault of the service does not count against the webhook, and never disables it',
     }),
@@ -226,7 +227,27 @@ export const DeliveryRecord = z
     }),
     attemptLog: z.array(Attempt),
   })
-  .meta({ id: 'Delivery' })
+  .meta({
+    id: 'Delivery',
+    example: {
+      id: '3d9f2b1a-6c5e-4f7d-8a9b-0c1d2e3f4a5b',
+      webhook: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
+      url: 'https://example.com/hook',
+      eventId: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
+      eventType: 'API_DEPLOYED',
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      status: 'RETRYING',
+      payload: null,
+      attempts: 1,
+      createdAt: '2026-11-21T09:30:00.000Z',
+      lastAttemptAt: '2026-11-21T09:30:00.100Z',
+      nextAttemptAt: '2026-11-21T09:30:10.100Z',
+      waitsFor: null,
+      responseStatus: 503,
+      failureMessage: 'status-503: the endpoint answered 503',
+      attemptLog: [],
+    },
+  })
 export type DeliveryRecord = z.infer<typeof DeliveryRecord>
 
 const part = { service: 'notifier', tag: 'Webhooks' } as const
@@ -415,7 +436,7 @@ export const RecoveryRecord = z
     webhook: z.uuid(),
     from: Timestamp,
     to: Timestamp,
-    status: z.enum(['RUNNING', 'COMPLETED', 'CANCELLED']),
+    status: z.enum(['RUNNING', 'COMPLETED', 'CANCELLED']).meta({ id: 'RecoveryStatus' }),
     progress: z.number().min(0).max(1).meta({ description: 'Processed share of the events, from 0 to 1' }),
     examined: z.int().meta({ description: 'Events found so far that the webhook subscribes to' }),
     recovered: z.int().meta({ description: 'Those of them that had not arrived and are now delivered' }),
@@ -514,7 +535,16 @@ export const EventTypeRecord = z
     schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the payload' }),
     example: z.record(z.string(), z.unknown()).meta({ description: 'An example of a payload' }),
   })
-  .meta({ id: 'EventType' })
+  .meta({
+    id: 'EventType',
+    example: {
+      name: 'TEST',
+      description: 'A test delivery was requested',
+      scope: 'WEBHOOKS_READ',
+      schema: { type: 'object' },
+      example: { message: 'A test of this webhook' },
+    },
+  })
 
 export const listEventTypes = operation({
   ...part,

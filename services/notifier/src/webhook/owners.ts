@@ -1,10 +1,10 @@
 import {
+  ActiveStatus,
   type PublicEvent,
   type RecordedWebhook,
   Refusal,
   Role,
   requests,
-  UserStatus,
 } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { Peers } from '@gantry/service-runtime'
@@ -47,7 +47,7 @@ export interface Owners {
 }
 
 const PAGE = 100
-const PublishedUser = z.object({ role: Role, status: UserStatus })
+const PublishedUser = z.object({ role: Role, status: ActiveStatus })
 
 export function owners(options: OwnersOptions): Owners {
   const { users, webhooks, peers, log } = options
