@@ -89,3 +89,20 @@ describe.concurrent('an import', () => {
     expect(content.map(({ status }) => status)).toEqual(['CREATED', 'UPDATED', 'FAILED'])
   })
 })
+
+test('an import with an Idempotency-Key answers the first response again, and starts one job', async () => {
+  const keyed = () => ({ 'idempotency-key': unique('key'), 'content-type': 'application/yaml' })
+  const [title, headers] = [unique('imported'), keyed()]
+  const api = await created(documentOf(title), headers)
+  const again = await send(documentOf(title), {}, headers)
+  expect([again.as<Api>(201), again.headers.get('idempotency-replayed')]).toEqual([api, 'true'])
+  ;(await send(documentOf(title, '2.0'), {}, headers)).refused(422, 'idempotency-key-reused')
+  const many = { ...keyed(), 'content-type': 'application/x-ndjson' }
+  const line = JSON.stringify({ document: documentOf(title) })
+  const { id } = (await send(line, {}, many)).as<Job>(202)
+  expect((await send(line, {}, many)).as<Job>(202).id).toBe(id)
+  ;(await send(line, {}, { ...many, 'content-type': 'application/json' })).refused(422)
+  await eventually(async () =>
+    expect((await admin.get(`/jobs/${id}`)).as<Job>(200)).toMatchObject({ done: 1 }),
+  )
+})

@@ -71,4 +71,5 @@ A body of the type application/x-ndjson has a document on each line, at most ${M
     'api-not-found',
     'write-conflict',
   ],
+  idempotent: true,
 })

@@ -315,7 +315,7 @@ function useOf(
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String((params as Record<string, unknown>)[name])),
   )
-  const asked = [JSON.stringify(request.body ?? null)]
+  const asked = [contentOf(request)]
   if (Object.keys(request.query as object).length > 0) asked.push(`query ${JSON.stringify(request.query)}`)
   if (ifMatch !== undefined) asked.push(`if-match ${ifMatch}`)
   return {
@@ -326,6 +326,13 @@ function useOf(
     request: asked.join('\n'),
     credential: principal.credentialId,
   }
+}
+
+/** The body of a request as text; of bytes that are no JSON their hash, with the headers that say what they are. */
+function contentOf({ body, headers }: FastifyRequest): string {
+  if (!Buffer.isBuffer(body)) return JSON.stringify(body ?? null)
+  const { 'content-type': type, 'content-encoding': encoding } = headers
+  return JSON.stringify([type, encoding, hash('sha256', body)])
 }
 
 async function answerOnce(

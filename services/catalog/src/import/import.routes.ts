@@ -25,7 +25,7 @@ export function importRoutes(
 ): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', readBody)
-  route(importApi, async ({ query, metadata, newId, request }) => {
+  route(importApi, async ({ query, creationMetadata: metadata, newId, request }) => {
     const document = documentIn(request)
     const dryRun = query.dryRun === true
     if (isNdjson(request.headers['content-type']))
