@@ -6,7 +6,7 @@ const DOCUMENT = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n
 const RULES =
   'rules:\n  rule/title:\n    subject: {type: Info, property: title}\n    assertions: {pattern: ^A}\n'
 
-test('a rule set is created after its fault was shown, gives a document a score and findings, and is deleted', async ({
+test('a rule set is created after its fault and a preview were shown, gives a document a score and findings, and is deleted', async ({
   page,
 }) => {
   const api = await createApi()
@@ -25,6 +25,21 @@ test('a rule set is created after its fault was shown, gives a document a score 
   await page.getByText(/^Line 1: extends may name only built-in sets/).waitFor()
   await checkPage(page)
   await fitsPhone(page)
+  await page.getByRole('textbox', { name: 'Rules' }).fill(RULES)
+
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByLabel('API', { exact: true }).and(page.locator('input')).first().fill(api.name)
+  await page.getByRole('option', { name: api.name }).click()
+  await preview.getByRole('button', { name: 'Show the preview' }).click()
+  await preview.getByText(/^Score \d+: 1 error, 0 warnings$/).waitFor()
+  await preview.getByRole('row').filter({ hasText: '(rule/title)' }).waitFor()
+  await checkPage(page)
+  await fitsPhone(page)
+  expect(await preview.getByLabel('Version').locator('option:checked').textContent()).toBe('1.0')
+  await page.getByRole('textbox', { name: 'Rules' }).fill('rules: {no-such-rule: error}')
+  await preview.getByText('The rules have changed since.').waitFor()
+  await preview.getByRole('button', { name: 'Show the preview' }).click()
+  await preview.getByText(/^Line 1: .*no-such-rule/).waitFor()
   await page.getByRole('textbox', { name: 'Rules' }).fill(RULES)
   await page.getByRole('button', { name: 'Create' }).click()
   await heading(page, name).waitFor()

@@ -162,8 +162,10 @@ export {
   listRuleSets,
   MAX_RULE_SETS,
   RULE_SET_KINDS,
+  previewRuleSet,
   RuleSetInput,
   RuleSetRecord,
+  RuleSetPreview,
   RuleSetSnapshot,
   updateRuleSet,
 } from './operations/rule-sets.ts'

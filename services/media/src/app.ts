@@ -24,7 +24,7 @@ import {
   projectDocumentPeriods,
   projectDocuments,
 } from './document/document.projection.ts'
-import { documentRoutes } from './document/document.routes.ts'
+import { type DocumentRoutes, documentRoutes, finding } from './document/document.routes.ts'
 import { type DocumentEvent, type DocumentsState, documentIn } from './document/document.ts'
 import { importResponders } from './document/imports.ts'
 import { operations, operationsProjection } from './document/operations.projection.ts'
@@ -67,7 +67,8 @@ export function mediaService(
     projectors: [projector, docs.projector, docs.periods.projector],
     async routes(app, admit) {
       const route = router(app, admit, dependencies, 'media')
-      rules.addRoutes(route)
+      const named = namedDocuments(dependencies, docs.periods)
+      rules.addRoutes(route, finding(named))
       await app.register(async forms => {
         await acceptForms(forms)
         imageRoutes(route, router(forms, admit, dependencies, 'media'), {
@@ -85,11 +86,9 @@ export function mediaService(
         documentRoutes(route, router(bodies, admit, dependencies, 'media'), {
           ...docs,
           ...uploads,
-          documents: docs.periods.moments(readModels.collection(documents), documentPeriods),
+          ...named,
           operations: readModels.collection(operations),
           rules: rules.found,
-          findVersion: async (api, version, at, active) =>
-            (await process.peers.ask(requests.findVersion, { api, version, at, active })).id,
           announce: announcing.document,
           keptSince: () => new Date(given.now().getTime() - settings.DOCUMENT_RETENTION).toISOString(),
         })
@@ -123,6 +122,16 @@ export function mediaService(
     ],
   })
 }
+
+/** The documents, and what finds the versions that callers name. */
+const namedDocuments = (
+  { readModels, process }: Instrumented,
+  periods: ReturnType<typeof documentParts>['periods'],
+): Pick<DocumentRoutes, 'documents' | 'findVersion'> => ({
+  documents: periods.moments(readModels.collection(documents), documentPeriods),
+  findVersion: async (api, version, at, active) =>
+    (await process.peers.ask(requests.findVersion, { api, version, at, active })).id,
+})
 
 /** Sends changes to catalog without delay. */
 function announcements({ eventStore, process }: Instrumented, ofOperations: Pick<Projector, 'reached'>) {
@@ -187,7 +196,8 @@ function ruleParts(
   }
   return {
     found: parts.lints,
-    addRoutes: (route: AddRoute) => ruleSetRoutes(route, { ...parts, ruleSet }),
+    addRoutes: (route: AddRoute, findDocument: ReturnType<typeof finding>) =>
+      ruleSetRoutes(route, { ...parts, ruleSet, bytes, findDocument }),
     workers: [() => startLinter({ ...dependencies, ...parts, bytes }), () => linting],
   }
 }

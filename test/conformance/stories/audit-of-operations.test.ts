@@ -139,7 +139,9 @@ const change = async (operation: Operation, by: Client, send: (request: Prepared
   }
 }
 
-const changing = OPERATIONS.filter(({ method, scope }) => method !== 'GET' && scope !== 'public')
+const changing = OPERATIONS.filter(
+  ({ method, scope, id }) => method !== 'GET' && scope !== 'public' && id !== 'previewRuleSet',
+)
 
 const recordOf = (requestId: string, query: object) =>
   eventually(async () => {

@@ -1,4 +1,10 @@
-import { DEFAULT_RULE_SET, type DocumentFinding, ROLE_SCOPES, type ScoredDocument } from '@gantry/contracts'
+import {
+  DEFAULT_RULE_SET,
+  type DocumentFinding,
+  ROLE_SCOPES,
+  type RuleSetPreview,
+  type ScoredDocument,
+} from '@gantry/contracts'
 import { describe, expect, test } from 'vitest'
 import { createApi, createVersion, listApis } from '../src/apis.ts'
 import type { Client } from '../src/client.ts'
@@ -55,6 +61,9 @@ describe.concurrent('rule sets', () => {
     const body = 'openapi: 3.1.0\ninfo: {title: Pets, version: 1.0.0}\npaths: {}\nservers: [{url: /}]\n'
     ;(await admin.put(`${path}/pets.yaml`, undefined, { body })).is(201)
     const rules = `rules:\n  rule/${unique('a')}: {subject: {type: Info, property: title}, assertions: {pattern: ^A}}`
+    const asked = { content: rules, api: api.id, version: version.name, document: 'pets.yaml' }
+    const preview = (await admin.post('/ruleSets/preview', asked)).as<RuleSetPreview>(200)
+    expect(preview).toMatchObject({ errors: 1, findings: [{ line: 2, column: 8 }], truncated: false })
     const { id, name } = await created(ruleSet(rules))
     const findingsOf = async (client: Client) =>
       (await client.get(`${path}/pets.yaml/findings`, { size: 100 })).as<Page<DocumentFinding>>(200).content

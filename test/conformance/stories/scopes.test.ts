@@ -19,7 +19,7 @@ const OPERATIONS_OF = {
   RULE_SETS_READ: `
     GET /ruleSets, GET /ruleSets/{}`,
   RULE_SETS_WRITE: `
-    POST /ruleSets, PUT /ruleSets/{}, DELETE /ruleSets/{}`,
+    POST /ruleSets, POST /ruleSets/preview, PUT /ruleSets/{}, DELETE /ruleSets/{}`,
   API_WRITE: `
     POST /apis, POST /apis/bulk, POST /apis/import, POST /jobs/{}/cancel, PUT /apis/{}, DELETE /apis/{}, POST /apis/{}/restore, PUT /apis/{}/image,
     DELETE /apis/{}/image, POST /apis/{}/versions, PUT /apis/{}/versions/{}, DELETE /apis/{}/versions/{},

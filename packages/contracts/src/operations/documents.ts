@@ -121,7 +121,7 @@ export const DescribedOperation = z
   })
 export type DescribedOperation = z.infer<typeof DescribedOperation>
 
-const documentName = z
+export const documentName = z
   .string()
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/)
   .meta({ description: '1 to 100 of A-Z a-z 0-9 . _ -, not beginning with a dot' })

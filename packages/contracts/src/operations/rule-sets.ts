@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { documentName, Finding } from './documents.ts'
 import { operation } from './operation.ts'
 import { label, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
 
@@ -58,6 +59,29 @@ export const RuleSetRecord = RuleSetSnapshot.extend({
     .meta({ description: 'Null unless it is enabled' }),
 }).meta({ id: 'RuleSet' })
 export type RuleSetRecord = z.infer<typeof RuleSetRecord>
+
+const PreviewInput = z
+  .object({
+    content: fields.content,
+    api: Uuid.meta({ description: 'Id of the API' }),
+    version: text(255, 1).meta({ description: 'Id or name of the version' }),
+    document: documentName,
+    ruleSet: Uuid.optional().meta({ description: 'Id of the rule set that the content would replace' }),
+  })
+  .meta({ id: 'RuleSetPreviewInput' })
+
+export const RuleSetPreview = z
+  .object({
+    score: z.int().meta({
+      description: 'The score of the document with these rules and what the other enabled rule sets found',
+    }),
+    errors: z.int().meta({ description: 'Number of errors that the rules find' }),
+    warnings: z.int().meta({ description: 'Number of warnings that the rules find' }),
+    findings: z.array(Finding.meta({ id: 'RuleFinding' })).meta({ description: 'At most 500, errors first' }),
+    truncated: z.boolean().meta({ description: 'Whether there are more findings' }),
+  })
+  .meta({ id: 'RuleSetPreview' })
+export type RuleSetPreview = z.infer<typeof RuleSetPreview>
 
 const RuleSetPath = z.object({ rule_set_id: Uuid })
 
@@ -154,4 +178,50 @@ export const deleteRuleSet = operation({
   responses: { 204: { description: 'Deleted' } },
   problems: ['rule-set-not-found', 'rule-set-built-in', 'precondition-failed'],
   conditional: true,
+})
+
+export const previewRuleSet = operation({
+  ...part,
+  id: 'previewRuleSet',
+  method: 'POST',
+  path: '/ruleSets/preview',
+  summary: 'Apply rules to a document without saving them',
+  description: 'Also requires the scope **API_READ**. Changes nothing. One preview runs at a time.',
+  scope: 'RULE_SETS_WRITE',
+  body: PreviewInput,
+  bodyExample: {
+    content: bodyExample.content,
+    api: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+    version: '1.2.0',
+    document: 'openapi.yaml',
+  },
+  responses: {
+    200: {
+      description: 'What the rules find',
+      schema: RuleSetPreview,
+      example: {
+        score: 98,
+        errors: 0,
+        warnings: 1,
+        findings: [
+          {
+            severity: 'WARNING',
+            code: 'operation-description',
+            message: 'Operation object should contain `description` field.',
+            line: 12,
+            column: 5,
+            pointer: '/paths/~1pets/get/description',
+          },
+        ],
+        truncated: false,
+      },
+    },
+  },
+  problems: [
+    'rule-set-invalid',
+    'api-not-found',
+    'version-not-found',
+    'document-not-found',
+    'too-many-checks',
+  ],
 })

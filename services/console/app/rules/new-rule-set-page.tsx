@@ -6,12 +6,15 @@ import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
+import { useAllowed } from '../http/session.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { notifyDone } from '../parts/notify.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Split } from '../parts/split.tsx'
 import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
+import { RulePreview } from './rule-preview.tsx'
 import { bodyOf, errorsOf, NEW_RULE_SET, type RuleSetDraft } from './rule-set-draft.ts'
 import { RuleSetFields } from './rule-set-fields.tsx'
 
@@ -34,33 +37,39 @@ export function NewRuleSetPage() {
     },
   })
   useErrorFocus(form, create.error)
+  const mayPreview = useAllowed('API_READ')
   return (
-    <Stack maw={800}>
+    <Stack>
       <Trail to="/rule-sets" label="Rule sets" />
       <Title order={1} size="h2">
         Create a rule set
       </Title>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          create.mutate(draft)
-        }}
-      >
-        <Stack>
-          <RuleSetFields draft={draft} errors={errorsOf(create.error)} onChange={setDraft} />
-          {create.isError && <ProblemPanel what="The rule set is not created" error={create.error} />}
-          <Group>
-            <Button type="submit" loading={create.isPending}>
-              Create
-            </Button>
-            <ButtonLink variant="default" to="/rule-sets">
-              Cancel
-            </ButtonLink>
-          </Group>
-        </Stack>
-      </form>
+      <Split
+        list={
+          <form
+            ref={form}
+            noValidate
+            onSubmit={event => {
+              event.preventDefault()
+              create.mutate(draft)
+            }}
+          >
+            <Stack>
+              <RuleSetFields draft={draft} errors={errorsOf(create.error)} onChange={setDraft} />
+              {create.isError && <ProblemPanel what="The rule set is not created" error={create.error} />}
+              <Group>
+                <Button type="submit" loading={create.isPending}>
+                  Create
+                </Button>
+                <ButtonLink variant="default" to="/rule-sets">
+                  Cancel
+                </ButtonLink>
+              </Group>
+            </Stack>
+          </form>
+        }
+        detail={mayPreview && <RulePreview draft={draft} />}
+      />
       <UnsavedGuard unsaved={draft !== NEW_RULE_SET} />
     </Stack>
   )

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, client, tagged } from '../http/client.ts'
+import { KINDS } from './rule-set-draft.ts'
 
 const PROGRESS_MS = 2_000
 /** More than there can be. */
@@ -18,4 +19,22 @@ export const ruleSetQuery = (id: string) =>
     queryKey: ['rule sets', id],
     queryFn: ({ signal }) =>
       tagged(client.GET('/ruleSets/{rule_set_id}', { params: { path: { rule_set_id: id } }, signal })),
+  })
+
+/** The versions of an API with the documents that rules exist for, newest first. */
+export const documentsQuery = (api: string) =>
+  queryOptions({
+    queryKey: ['api', api, 'documents with rules'],
+    queryFn: async ({ signal }) => {
+      const path = { api_id: api }
+      const query = { sort: ['createdAt,desc'], size: SIZE }
+      const [{ documents = [] }, { content: versions }] = await Promise.all([
+        answer(client.GET('/apis/{api_id}', { params: { path, query: { includeDocuments: true } }, signal })),
+        answer(client.GET('/apis/{api_id}/versions', { params: { path, query }, signal })),
+      ])
+      const linted = documents.filter(({ kind }) => KINDS.some(({ value }) => value === kind))
+      return versions
+        .map(({ id, name }) => ({ id, name, documents: linted.filter(({ version }) => version === id) }))
+        .filter(({ documents }) => documents.length > 0)
+    },
   })

@@ -13,11 +13,13 @@ import { useEdited } from '../parts/edited.tsx'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { notifyDone } from '../parts/notify.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { Split } from '../parts/split.tsx'
 import { Loading } from '../parts/states.tsx'
 import type { Stored } from '../parts/three-way.ts'
 import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { ruleSetQuery } from './reads.ts'
+import { RulePreview } from './rule-preview.tsx'
 import { bodyOf, draftOf, errorsOf, LABELS, type RuleSetDraft, textOf } from './rule-set-draft.ts'
 import { RuleSetFields } from './rule-set-fields.tsx'
 import { Applied } from './rule-sets-page.tsx'
@@ -31,7 +33,7 @@ export function RuleSetPage() {
   const read = useQuery(ruleSetQuery(ruleSetId))
   const { data } = read
   return (
-    <Stack maw={800}>
+    <Stack>
       <Trail to="/rule-sets" label="Rule sets" />
       <Title order={1} size="h2">
         {data?.body.name ?? 'Rule set'}
@@ -92,32 +94,40 @@ function RuleSetForm({ ruleSet, etag }: { ruleSet: Schemas['RuleSet']; etag: str
     textOf,
   })
   useErrorFocus(form, saving.error)
+  const mayPreview = useAllowed('API_READ') && !builtIn
   const unchanged = JSON.stringify(draft) === JSON.stringify(base.draft)
   return (
     <>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          save()
-        }}
-      >
-        <Stack>
-          <RuleSetFields
-            draft={draft}
-            errors={errorsOf(saving.error)}
-            onChange={setDraft}
-            builtIn={builtIn}
-          />
-          {saving.error !== null && <ProblemPanel what="The rule set is not saved" error={saving.error} />}
-          <Group>
-            <Button type="submit" loading={saving.isPending} disabled={unchanged}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <Split
+        list={
+          <form
+            ref={form}
+            noValidate
+            onSubmit={event => {
+              event.preventDefault()
+              save()
+            }}
+          >
+            <Stack>
+              <RuleSetFields
+                draft={draft}
+                errors={errorsOf(saving.error)}
+                onChange={setDraft}
+                builtIn={builtIn}
+              />
+              {saving.error !== null && (
+                <ProblemPanel what="The rule set is not saved" error={saving.error} />
+              )}
+              <Group>
+                <Button type="submit" loading={saving.isPending} disabled={unchanged}>
+                  Save
+                </Button>
+              </Group>
+            </Stack>
+          </form>
+        }
+        detail={mayPreview && <RulePreview draft={draft} ruleSet={id} />}
+      />
       {!builtIn && (
         <Group>
           <DeleteRuleSet id={id} name={ruleSet.name} etag={base.etag} />

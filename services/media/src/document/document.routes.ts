@@ -139,7 +139,7 @@ export function documentRoutes(route: AddRoute, upload: AddRoute, media: Documen
 }
 
 /** Finds the document that a caller has named. */
-function finding({ documents, findVersion }: Pick<DocumentRoutes, 'documents' | 'findVersion'>) {
+export function finding({ documents, findVersion }: Pick<DocumentRoutes, 'documents' | 'findVersion'>) {
   /** @throws Refusal api-not-found, version-not-found, document-not-found */
   return async (
     { api_id: api, version_id }: NamedVersion,

@@ -7,16 +7,18 @@ import { type Linted, lint, tryRuleSet } from './lint.ts'
 export interface LintTask {
   bytes: Uint8Array
   content: string
+  /** Whether somebody waits for the answer: the thread then keeps its priority. */
+  awaited: boolean
 }
 export type LintAnswer = { linted: Linted } | { errors: DocumentInvalid['errors'] } | { failure: string }
 
-async function answerTo({ bytes, content }: LintTask): Promise<LintAnswer> {
+async function answerTo({ bytes, content, awaited }: LintTask): Promise<LintAnswer> {
   if (bytes.length === 0) {
     await tryRuleSet(content)
     return { linted: { errors: 0, warnings: 0, findings: [] } }
   }
-  // On Linux this is the priority of the calling thread. Requests and checks go first.
-  setPriority(constants.priority.PRIORITY_LOW)
+  // On Linux this is the priority of the calling thread, for good. Requests and checks go first.
+  if (!awaited) setPriority(constants.priority.PRIORITY_LOW)
   return { linted: await lint(bytes, content) }
 }
 

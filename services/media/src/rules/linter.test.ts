@@ -155,6 +155,12 @@ describe('rules that need too much time', () => {
     await expect(linting).rejects.toThrow(/abort/)
   })
 
+  test('are ended in a preview', async () => {
+    const preview = threadsFor(1_000).preview(async () => document(), backtracks)
+    // By the limit of processor time or, on a busy machine, by that of the wait.
+    await expect(preview).rejects.toThrow()
+  })
+
   test('end as a finding, and are not tried with further documents', async () => {
     const lint = async () => {
       throw new TooSlow([{ line: null, column: null, pointer: null, message: 'takes longer than 10 s' }])
@@ -172,6 +178,38 @@ describe('rules that need too much time', () => {
     expect(await messages('a')).toContain('takes longer than 10 s')
     expect((await messages('d')).join()).toMatch(/too much time for 3 documents/)
     expect(await findings('d')).toContainEqual(['House', 'rule-set-not-applied'])
+  })
+})
+
+describe('a preview', () => {
+  const preview = (content: string, more = {}) =>
+    call('POST', '/ruleSets/preview', { content, api: API, version: VERSION, document: 'a.yaml', ...more })
+
+  test('tells what rules would find and the score, with those of other rule sets, and changes nothing', async () => {
+    await open()
+    await put('a.yaml', openapi('A'))
+    const id = await create('rules: {info-contact: error}')
+    await until(async () => expect(await scores()).toEqual([78]))
+    const [finding] = (await preview('rules: {info-contact: warn}')).json().findings
+    expect(finding).toMatchObject({ severity: 'WARNING', code: 'info-contact', line: 2 })
+    const beside = { score: 76, errors: 0, warnings: 1, truncated: false }
+    expect((await preview('rules: {info-contact: warn}')).json()).toMatchObject(beside)
+    expect((await preview('rules: {info-contact: warn}', { ruleSet: id })).json().score).toBe(86)
+    expect(await scores()).toEqual([78])
+    expect((await call('GET', '/ruleSets')).json().totalElements).toBe(2)
+  })
+
+  test('is refused for rules that are not valid, without a document, and to callers who may not read it', async () => {
+    await open()
+    await put('notes.md', '# Notes')
+    const codeOf = async (content: string, document: string) => (await preview(content, { document })).json()
+    expect(await codeOf('rules: {}', 'a.yaml')).toMatchObject({ code: 'document-not-found' })
+    expect(await codeOf('rules: {}', 'notes.md')).toMatchObject({ errors: [{ field: 'document' }] })
+    await put('a.yaml', openapi('A'))
+    expect(await codeOf('rules: {info-contact: [', 'a.yaml')).toMatchObject({ code: 'rule-set-invalid' })
+    host.actAs({ ...administrator, scopes: ['RULE_SETS_WRITE'] })
+    expect(await codeOf('rules: {}', 'a.yaml')).toMatchObject({ code: 'scope-missing', scope: 'API_READ' })
+    host.actAs(administrator)
   })
 })
 

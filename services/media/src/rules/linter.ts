@@ -196,7 +196,7 @@ class Linter {
   }
 }
 
-const setsFor = ({ kind }: DocumentDocument, sets: readonly EnabledSet[]) =>
+export const setsFor = ({ kind }: DocumentDocument, sets: readonly EnabledSet[]) =>
   sets.filter(({ kinds }) => kinds.some(one => one === kind))
 
 const keysOf = (sets: readonly EnabledSet[]) => sets.map(({ key }) => key).toSorted()
@@ -205,7 +205,7 @@ const isStale = (document: DocumentDocument, lint: LintDocument | undefined, set
   lint?.sha256 !== document.sha256 || lint.sets.join() !== keysOf(setsFor(document, sets)).join()
 
 /** Why a rule set cannot be applied to a document. @throws errors that may be over in the next try */
-function problemOf(error: unknown): string {
+export function problemOf(error: unknown): string {
   if (error instanceof BytesLost) return 'the bytes of the document are lost'
   if (!(error instanceof DocumentInvalid)) throw error
   return error.errors[0]?.message ?? 'the rules were not applied'

@@ -15,16 +15,25 @@ export interface Linting {
   lint(document: Uint8Array, content: string, signal?: AbortSignal): Promise<Linted>
   /** Checks the content of a rule set. @throws DocumentInvalid with the places of faults; Refusal too-many-checks */
   tryRuleSet(content: string): Promise<void>
+  /**
+   * Applies a rule set that `tryRuleSet` has accepted, for somebody who waits for it. Calls wait for one another.
+   * @param read reads the document, once the thread is free
+   * @throws DocumentInvalid as `lint` does; Refusal too-many-checks
+   */
+  preview(read: () => Promise<Uint8Array>, content: string): Promise<Linted>
   stop(): Promise<void>
 }
 
 const LIMITS: ThreadLimits = { timeMs: 10_000, heapMiB: 256, idleMs: 10_000 }
 /** A thread with low priority may wait for the processor for long. */
 const LASTS_MS = 600_000
-/** What a rule set is tried with is empty. */
+/** For the wait, and for the work. What a rule set is tried with is empty. */
 const TRIAL_MS = 16_000
+const PREVIEW_MS = 10_000
 /** The memory of a thread stays as large as a document of this size made it. */
 const LARGE_BYTES = 1_048_576
+
+const APPLICATION = 'the application of the rules'
 
 export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting {
   const script = new URL('./lint-thread.ts', import.meta.url)
@@ -39,6 +48,16 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
     throw invalid('the rules failed')
   }
 
+  const inTurn = async <Result>(waitMs: number, work: () => Promise<Result>): Promise<Result> => {
+    const slot = await trials.take(undefined, { waitMs })
+    if (!slot) throw busy()
+    try {
+      return await work()
+    } finally {
+      slot.release()
+    }
+  }
+
   return {
     async lint(bytes, content, signal) {
       signal?.throwIfAborted()
@@ -46,11 +65,11 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
       signal?.addEventListener('abort', end, { once: true })
       const how = {
         keep: bytes.length < LARGE_BYTES,
-        what: 'the application of the rules',
+        what: APPLICATION,
         lastsMs: LASTS_MS,
       }
       try {
-        return resultOf(await linting.run({ bytes, content }, how))
+        return resultOf(await linting.run({ bytes, content, awaited: false }, how))
       } catch (error) {
         signal?.throwIfAborted()
         throw error
@@ -58,16 +77,17 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
         signal?.removeEventListener('abort', end)
       }
     },
-    async tryRuleSet(content) {
-      const slot = await trials.take(undefined, { waitMs: TRIAL_MS })
-      if (!slot) throw busy()
-      try {
-        const task = { bytes: new Uint8Array(), content }
+    tryRuleSet: content =>
+      inTurn(TRIAL_MS, async () => {
+        const task = { bytes: new Uint8Array(), content, awaited: true }
         resultOf(await trying.run(task, { keep: true, what: 'the check of the rules', lastsMs: TRIAL_MS }))
-      } finally {
-        slot.release()
-      }
-    },
+      }),
+    preview: (read, content) =>
+      inTurn(PREVIEW_MS, async () => {
+        const bytes = await read()
+        const how = { keep: bytes.length < LARGE_BYTES, what: APPLICATION, lastsMs: PREVIEW_MS }
+        return resultOf(await trying.run({ bytes, content, awaited: true }, how))
+      }),
     async stop() {
       await Promise.all([linting.stop(), trying.stop()])
     },

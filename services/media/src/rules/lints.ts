@@ -135,7 +135,7 @@ export function lintsOf(bytes: StoredBytes, readModels: Pick<ReadModels, 'collec
   }
 }
 
-const findingsOf = (result: SetResult): Finding[] =>
+export const findingsOf = (result: SetResult): Finding[] =>
   'findings' in result
     ? result.findings
     : [

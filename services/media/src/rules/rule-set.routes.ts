@@ -2,20 +2,28 @@ import {
   createRuleSet,
   deleteRuleSet,
   getRuleSet,
+  invalidField,
   listRuleSets,
   MAX_RULE_SETS,
+  type Principal,
+  previewRuleSet,
   Refusal,
+  RULE_SET_KINDS,
+  type RuleSetPreview,
   type RuleSetRecord,
   type SortBy,
   updateRuleSet,
 } from '@gantry/contracts'
 import { type AddRoute, page } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
+import type { StoredBytes } from '../bytes/bytes.ts'
 import { DocumentInvalid } from '../check/checked.ts'
 import type { DocumentDocument } from '../document/document.projection.ts'
+import type { finding } from '../document/document.routes.ts'
 import { refused } from '../document/document.upload.ts'
+import { problemOf, setsFor } from './linter.ts'
 import type { Linting } from './linting.ts'
-import { keyOf, type Lints } from './lints.ts'
+import { findingsOf, keyOf, type Lints, type SetResult, scoreOf } from './lints.ts'
 import type { RuleSetAggregate } from './rule-set.decide.ts'
 import { allRuleSets, type RuleSetDocument } from './rule-set.projection.ts'
 
@@ -23,12 +31,14 @@ export interface RuleSetRoutes {
   ruleSet: RuleSetAggregate
   ruleSets: Collection<RuleSetDocument>
   documents: Pick<Collection<DocumentDocument>, 'count'>
-  lints: Pick<Lints, 'collection'>
-  linting: Pick<Linting, 'tryRuleSet'>
+  lints: Pick<Lints, 'collection' | 'enabled' | 'result'>
+  linting: Pick<Linting, 'tryRuleSet' | 'preview'>
+  bytes: Pick<StoredBytes, 'get'>
+  findDocument: ReturnType<typeof finding>
 }
 
 export function ruleSetRoutes(route: AddRoute, rules: RuleSetRoutes): void {
-  const { ruleSet, ruleSets, linting } = rules
+  const { ruleSet, ruleSets, linting, findDocument } = rules
   const shown = showing(rules)
 
   route(listRuleSets, async ({ query }) => {
@@ -60,6 +70,15 @@ export function ruleSetRoutes(route: AddRoute, rules: RuleSetRoutes): void {
     return { status: 204 }
   })
 
+  route(previewRuleSet, async ({ body, principal }) => {
+    requireReader(principal)
+    const document = await findDocument({ api_id: body.api, version_id: body.version }, body.document)
+    if (!RULE_SET_KINDS.some(kind => kind === document.kind))
+      throw invalidField('document', `must be of a kind with rules, ${RULE_SET_KINDS.join(' or ')}`)
+    await requireContent(linting, body.content)
+    return { status: 200, body: await previewOf(rules, document, body) }
+  })
+
   const find = async (id: string) => {
     const doc = (await allRuleSets(ruleSets)).find(one => one.id === id)
     if (!doc) throw new Refusal('rule-set-not-found')
@@ -80,6 +99,30 @@ async function requireContent(linting: Pick<Linting, 'tryRuleSet'>, content: str
   } catch (error) {
     throw error instanceof DocumentInvalid ? refused(error.errors, 'rule-set-invalid') : error
   }
+}
+
+/** The messages of findings quote the document. @throws Refusal scope-missing */
+function requireReader({ scopes }: Principal): void {
+  if (!scopes.includes('API_READ'))
+    throw new Refusal('scope-missing', { detail: 'needs the scope API_READ', scope: 'API_READ' })
+}
+
+/** What rules find in a document, and its score if they replaced those of a rule set. */
+async function previewOf(
+  { bytes, lints, linting }: Pick<RuleSetRoutes, 'bytes' | 'lints' | 'linting'>,
+  document: DocumentDocument,
+  { content, ruleSet }: { content: string; ruleSet?: string | undefined },
+): Promise<RuleSetPreview> {
+  const read = async () => Uint8Array.from(await bytes.get(document.sha256))
+  const result: SetResult = await linting
+    .preview(read, content)
+    .catch(error => ({ problem: problemOf(error) }))
+  const others = setsFor(document, await lints.enabled()).filter(({ id }) => id !== ruleSet)
+  const known = await Promise.all(others.map(({ key }) => lints.result(document, key)))
+  const score = scoreOf(document.findings, [result, ...known.flatMap(one => one ?? [])])
+  const findings = findingsOf(result)
+  const { errors, warnings } = 'problem' in result ? { errors: 0, warnings: 1 } : result
+  return { score, errors, warnings, findings, truncated: findings.length < errors + warnings }
 }
 
 const tooMany = () =>

@@ -16,4 +16,9 @@ export const inlineChecker: Checker = {
 }
 
 /** Applies rules in the calling thread. */
-export const inlineLinting: Linting = { lint, tryRuleSet, stop: async () => {} }
+export const inlineLinting: Linting = {
+  lint,
+  tryRuleSet,
+  preview: async (read, content) => lint(await read(), content),
+  stop: async () => {},
+}
