@@ -8,6 +8,9 @@ export const MAX_JOB_ITEMS = 10_000
 /** Maximum jobs of a user that have not ended. */
 export const MAX_JOBS_PER_USER = 20
 
+/** Days after its end in which a job is kept. */
+export const JOB_KEPT_DAYS = 30
+
 const JobStatus = z.enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']).meta({ id: 'JobStatus' })
 
 /** Why an item or a job has failed: the problem that a request for it alone would be answered with. */
@@ -179,7 +182,7 @@ export const listJobs = operation({
   method: 'GET',
   path: '/jobs',
   summary: 'List jobs',
-  description: 'Those of the caller; for administrators those of all users.',
+  description: `Those of the caller; for administrators those of all users. A job is removed ${JOB_KEPT_DAYS} days after its end.`,
   scope: 'JOBS_READ',
   query: z.object({
     ...paging(['createdAt', 'finishedAt', 'status', 'type'], 'createdAt,desc'),

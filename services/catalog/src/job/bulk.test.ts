@@ -6,12 +6,16 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from '../app.ts'
 import { catalogSettings } from '../settings.ts'
 import { apiInput } from '../testing/api-input.ts'
+import { jobResults } from './job.projection.ts'
 
 /** Called before each append, with the stream and the types of the events. */
 let before: (stream: string, types: string[]) => unknown
 /** The answer of identity to `scopesNow`. */
 let scopesNow: () => Promise<{ scopes: ('API_WRITE' | 'API_READ')[] }>
+/** How far the clock of the service is ahead, in milliseconds. */
+let ahead: number
 beforeEach(() => {
+  ahead = 0
   before = () => {}
   scopesNow = async () => ({ scopes: ['API_WRITE'] })
 })
@@ -32,7 +36,9 @@ async function open() {
       catalogSettings.parse({}),
     )
   }
-  const host = await hostService(make)
+  const host = await hostService(given =>
+    make({ ...given, now: () => new Date(given.now().getTime() + ahead) }),
+  )
   onTestFinished(() => host.close())
   const call = async (method: 'GET' | 'POST', url: string, payload?: object) => {
     const answer = await host.app.inject({ method, url, ...(payload && { payload }) })
@@ -55,6 +61,7 @@ async function open() {
   return { host, call, create, get, start, ended, results, typesOf }
 }
 
+const DAY_MS = 86_400_000
 const MISSING = '11111111-1111-4111-8111-111111111111'
 
 describe('a bulk change', () => {
@@ -208,6 +215,29 @@ describe('a job', () => {
     }
     const begin = () => start({ ids: [MISSING], change: { status: 'ACTIVE' } })
     for (let n = 0; n < 20; n++) expect(await begin()).toMatchObject({ status: 'QUEUED' })
+  test('is removed with its results 30 days after its end, and stays in the log', async () => {
+    const { host, call, create, start, ended, results, typesOf } = await open()
+    const job = await start({ ids: [(await create('a')).id], change: { status: 'INACTIVE' } })
+    await ended(job)
+    ahead = 29 * DAY_MS
+    await host.restart()
+    const sweeping = { timeout: 20_000 }
+    await vi.waitFor(
+      async () => expect(await typesOf(`job-${job.id}`)).toContain('JobInputRemoved'),
+      sweeping,
+    )
+    expect(await results(job)).toHaveLength(1)
+    ahead = 31 * DAY_MS
+    await host.restart()
+    const removed = async () => {
+      expect((await call('GET', `/jobs/${job.id}`)).status).toBe(404)
+      expect((await call('GET', '/jobs')).body.totalElements).toBe(0)
+      expect(await host.dependencies.readModels.collection(jobResults).count({})).toBe(0)
+    }
+    await vi.waitFor(removed, sweeping)
+    expect(await typesOf(`job-${job.id}`)).toContain('JobRequested')
+  })
+
     expect(await begin()).toMatchObject({ code: 'too-many-jobs', status: 409 })
   })
 })

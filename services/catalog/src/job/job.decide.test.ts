@@ -42,6 +42,8 @@ const start: JobCommand = { type: 'StartJob', metadata }
 const cancel: JobCommand = { type: 'CancelJob', metadata }
 const fail: JobCommand = { type: 'FailJob', metadata, problem }
 const removeInput: JobCommand = { type: 'RemoveInput', metadata }
+const remove: JobCommand = { type: 'RemoveJob', metadata }
+const gone: JobEvent = { type: 'JobRemoved', data: { at } }
 
 describe('a job', () => {
   test('is requested once', () => {
@@ -65,6 +67,13 @@ describe('a job', () => {
     const running = given(requested(3), started, advanced(0, 0, [updated]))
     running.when(advance(0, [refused])).then()
     running.when(advance(1, [])).then()
+  })
+
+  test('is removed after its end and its input, once', () => {
+    given(requested(3), started).when(remove).then()
+    given(requested(3), cancelled).when(remove).then()
+    given(requested(3), cancelled, removed).when(remove).then(gone)
+    given(requested(3), cancelled, removed, gone).when(remove).thenRefused('job-not-found')
   })
 
   test('that was cancelled records the items in progress and does not end again', () => {

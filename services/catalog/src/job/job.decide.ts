@@ -5,6 +5,7 @@ import {
   type ItemResult,
   initialJob,
   isActive,
+  isPresent,
   type JobEvent,
   type JobFailure,
   type JobState,
@@ -24,6 +25,8 @@ export type JobCommand =
   | ({ type: 'FailJob'; problem: JobFailure } & Commanded)
   | ({ type: 'CancelJob' } & Commanded)
   | ({ type: 'RemoveInput' } & Commanded)
+  /** Removes a job whose input was removed. */
+  | ({ type: 'RemoveJob' } & Commanded)
 
 export type JobAggregate = Aggregate<JobState, JobCommand, JobEvent>
 
@@ -39,7 +42,7 @@ export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
       const { id, task, total, pieces } = command
       return [{ type: 'JobRequested', data: { id, task, total, pieces, requestId, requestedAt: at } }]
     }
-    if (state.status === 'Absent') throw new Refusal('job-not-found')
+    if (!isPresent(state)) throw new Refusal('job-not-found')
     const completed = (position: number): JobEvent[] =>
       isActive(state) && position === state.total ? [{ type: 'JobCompleted', data: { at } }] : []
     switch (command.type) {
@@ -59,6 +62,8 @@ export const jobDecider: Decider<JobState, JobCommand, JobEvent> = {
         return [{ type: 'JobCancelled', data: { at } }]
       case 'RemoveInput':
         return state.hasInput && !isActive(state) ? [{ type: 'JobInputRemoved', data: { at } }] : []
+      case 'RemoveJob':
+        return state.hasInput || isActive(state) ? [] : [{ type: 'JobRemoved', data: { at } }]
       default:
         return command satisfies never
     }
@@ -75,9 +80,9 @@ const ACTIONS: Partial<Record<JobEvent['type'], ChangeAction<'JOB'>>> = {
 /** The changes of APIs that a job makes are described with them. */
 function describe(before: JobState, { type }: JobEvent, after: JobState): Change | null {
   const action = ACTIONS[type]
-  if (!action || after.status === 'Absent') return null
+  if (!action || !isPresent(after)) return null
   const shown = (state: JobState) => {
-    if (state.status === 'Absent') return null
+    if (!isPresent(state)) return null
     const { task, status, total, position, failed } = state
     const change = task.type === 'BULK' && { change: task.change }
     return { type: task.type, status, total, done: position - failed, failed, ...change }

@@ -54,6 +54,11 @@ export const jobResults = defineCollection<JobResultsDocument>({
 
 export const projectJob: Project<JobState, JobEvent> = (id, { state, revision }, events) => {
   if (state.status === 'Absent') return []
+  if (state.status === 'Removed')
+    return [
+      { collection: jobs, id, doc: null, revision },
+      ...state.batches.map(from => ({ collection: jobResults, id: batchId(id, from), doc: null, revision })),
+    ]
   const { createdAt, finishedAt, hasInput } = state
   const doc: JobDocument = {
     ...recordOf(state),
@@ -66,12 +71,14 @@ export const projectJob: Project<JobState, JobEvent> = (id, { state, revision },
   return [{ collection: jobs, id, doc, revision }, ...results]
 }
 
+const batchId = (job: string, from: number) => `${job}/${from}`
+
 function resultsOf(
   job: string,
   { data: { from, failedFrom, results } }: Extract<JobEvent, { type: 'JobAdvanced' }>,
   revision: number,
 ): Write {
-  const id = `${job}/${from}`
+  const id = batchId(job, from)
   const to = from + results.length
   const doc: JobResultsDocument = {
     ...{ id, job, from, to, failedFrom, results },

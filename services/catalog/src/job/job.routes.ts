@@ -14,7 +14,7 @@ import type { Collection } from '@gantry/stores'
 import type { JobAggregate } from './job.decide.ts'
 import { type JobInputs, packItems } from './job.input.ts'
 import { type JobDocument, type JobResultsDocument, jobRecord, recordOf, resultOf } from './job.projection.ts'
-import type { JobTask } from './job.ts'
+import { isPresent, type JobTask } from './job.ts'
 
 export interface JobRoutes {
   job: JobAggregate
@@ -40,7 +40,7 @@ export function jobRoutes(route: AddRoute, { job, jobs, results }: JobRoutes): v
   route(cancelJob, async ({ params, metadata, principal }) => {
     const { id } = await visible(params.job_id, principal)
     const { state } = await job.execute(id, { type: 'CancelJob', metadata })
-    if (state.status === 'Absent') throw new Refusal('job-not-found')
+    if (!isPresent(state)) throw new Refusal('job-not-found')
     return { status: 200, body: recordOf(state) }
   })
 
@@ -108,7 +108,7 @@ export function jobRequests({
     const command = { type: 'RequestJob', metadata, id, task, total, pieces: pieces.length } as const
     const { state } = await job.execute(id, command)
     await inputs.store(id, packed, metadata)
-    if (state.status === 'Absent') throw new Refusal('job-not-found')
+    if (!isPresent(state)) throw new Refusal('job-not-found')
     return responseOf(recordOf(state))
   }
 }

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode, Refusal, requests } from '@gantry/contracts'
+import { JOB_KEPT_DAYS, PROBLEMS, type ProblemCode, Refusal, requests } from '@gantry/contracts'
 import {
   type Actor,
   type CommandMetadata,
@@ -15,7 +15,7 @@ import { type Dependencies, ownMetadata, refusalOf } from '@gantry/service-runti
 import type { JobAggregate } from './job.decide.ts'
 import type { JobInputs } from './job.input.ts'
 import { jobs } from './job.projection.ts'
-import { type ItemResult, isActive, type Job, type JobFailure, type JobTask } from './job.ts'
+import { type ItemResult, isActive, isPresent, type Job, type JobFailure, type JobTask } from './job.ts'
 
 /** An item of a job, and the metadata of commands about it. */
 interface ItemWork {
@@ -55,6 +55,7 @@ const STORED_MS = 60_000
 /** How long the creator's rights are used without asking identity. */
 const RIGHTS_MS = 1_000
 const INPUT_KEPT_MS = 3_600_000
+const JOB_KEPT_MS = JOB_KEPT_DAYS * 86_400_000
 const SWEEP_MS = 60_000
 const PAGE = 100
 const MAX_DETAIL = 500
@@ -76,7 +77,7 @@ export function startJobRunner(options: JobRunnerOptions): Worker {
       const runner = new JobRunner(options, leaseSignal, confirm)
       while (!leaseSignal.aborted) {
         const advanced = await runner.advanceAll()
-        await runner.removeInputs()
+        await runner.removeOld()
         if (!advanced) await sleep(IDLE_MS, { signal: leaseSignal })
       }
     }),
@@ -126,21 +127,31 @@ class JobRunner {
     return advanced
   }
 
-  /** Removes the items of jobs that ended some time ago. */
-  async removeInputs(): Promise<void> {
-    const { job, inputs, dependencies } = this.#options
+  /** Removes the items of jobs that ended some time ago, and later the jobs with their results. */
+  async removeOld(): Promise<void> {
+    const { job, inputs } = this.#options
     if (this.#signal.aborted || performance.now() - this.#sweptAt < SWEEP_MS) return
     this.#sweptAt = performance.now()
-    const before = new Date(dependencies.now().getTime() - INPUT_KEPT_MS).toISOString()
-    const old = await dependencies.readModels
-      .collection(jobs)
-      .list({ where: { inputUntil: { lt: before } }, limit: PAGE })
-    for (const { doc } of old) {
-      await inputs.remove(doc.id)
-      await job
-        .execute(doc.id, { type: 'RemoveInput', metadata: this.#metadata() })
-        .catch(pastQuarantine(dependencies.process.log))
+    for (const id of await this.#endedBefore('inputUntil', INPUT_KEPT_MS)) {
+      await inputs.remove(id)
+      await this.#sweep(job.execute(id, { type: 'RemoveInput', metadata: this.#metadata() }))
     }
+    for (const id of await this.#endedBefore('finishedAt', JOB_KEPT_MS))
+      await this.#sweep(job.execute(id, { type: 'RemoveJob', metadata: this.#metadata() }))
+  }
+
+  async #endedBefore(field: 'inputUntil' | 'finishedAt', keptMs: number): Promise<string[]> {
+    const { readModels, now } = this.#options.dependencies
+    const before = new Date(now().getTime() - keptMs).toISOString()
+    const where = { [field]: { lt: before } }
+    const sort = [{ field, direction: 'asc' as const }]
+    const old = await readModels.collection(jobs).list({ where, sort, limit: PAGE })
+    return old.map(({ doc }) => doc.id)
+  }
+
+  /** Waits for the end of a command. A quarantined job does not stop the others. */
+  async #sweep(execution: Promise<unknown>): Promise<void> {
+    await execution.catch(pastQuarantine(this.#options.dependencies.process.log))
   }
 
   #metadata(): CommandMetadata {
@@ -157,7 +168,7 @@ class JobRunner {
   async #advance(id: string): Promise<boolean> {
     const { job, inputs, dependencies } = this.#options
     const { state } = await job.load(id)
-    if (state.status === 'Absent' || !isActive(state)) return false
+    if (!isPresent(state) || !isActive(state)) return false
     const items = await inputs.load(id, state.pieces)
     if (items === undefined && dependencies.now().getTime() < Date.parse(state.createdAt) + STORED_MS)
       return false

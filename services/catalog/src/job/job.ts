@@ -42,6 +42,8 @@ export type JobEvent =
   | { type: 'JobFailed'; data: { problem: JobFailure; at: string } }
   | { type: 'JobCancelled'; data: { at: string } }
   | { type: 'JobInputRemoved'; data: { at: string } }
+  /** Some time after its end. The events stay, for the audit log. */
+  | { type: 'JobRemoved'; data: { at: string } }
 
 export interface Job {
   status: JobRecord['status']
@@ -60,9 +62,11 @@ export interface Job {
   failed: number
   problem: JobFailure | null
   hasInput: boolean
+  /** The position before each recorded batch of results. */
+  batches: readonly number[]
 }
 
-export type JobState = { status: 'Absent' } | Job
+export type JobState = { status: 'Absent' } | Job | ({ status: 'Removed' } & Pick<Job, 'id' | 'batches'>)
 
 /** Every event type that this release knows, with its upcasters. */
 export const jobEvents: EventSchemas<JobEvent> = {
@@ -73,9 +77,13 @@ export const jobEvents: EventSchemas<JobEvent> = {
   JobFailed: [],
   JobCancelled: [],
   JobInputRemoved: [],
+  JobRemoved: [],
 }
 
 export const initialJob: JobState = { status: 'Absent' }
+
+export const isPresent = (state: JobState): state is Job =>
+  state.status !== 'Absent' && state.status !== 'Removed'
 
 export const isActive = ({ status }: JobState): boolean => status === 'QUEUED' || status === 'RUNNING'
 
@@ -96,15 +104,17 @@ export function evolveJob(state: JobState, event: JobEvent, _revision: number, a
       failed: 0,
       problem: null,
       hasInput: true,
+      batches: [],
     }
   }
-  if (state.status === 'Absent') return state
+  if (!isPresent(state)) return state
   switch (event.type) {
     case 'JobStarted':
       return { ...state, status: 'RUNNING', startedAt: event.data.at }
     case 'JobAdvanced': {
       const { from, results } = event.data
-      return { ...state, position: from + results.length, failed: state.failed + failuresIn(results) }
+      const failed = state.failed + failuresIn(results)
+      return { ...state, position: from + results.length, failed, batches: [...state.batches, from] }
     }
     case 'JobCompleted':
       return { ...state, status: 'COMPLETED', finishedAt: event.data.at }
@@ -114,6 +124,8 @@ export function evolveJob(state: JobState, event: JobEvent, _revision: number, a
       return { ...state, status: 'CANCELLED', finishedAt: event.data.at }
     case 'JobInputRemoved':
       return { ...state, hasInput: false }
+    case 'JobRemoved':
+      return { status: 'Removed', id: state.id, batches: state.batches }
     default:
       event satisfies never
       return state
