@@ -84,7 +84,7 @@ export function catalogService(
   const searchFor = searchingBy(names.namesLike)
   const announceDeletion = deletionAnnouncer(dependencies)
   const limit = settings.MAX_VERSIONS_PER_API
-  const background = jobsOf(dependencies, { projector, api, announceDeletion, limit, ...names })
+  const background = jobsOf(dependencies, { projector, api, announceDeletion, limit, searchFor, ...names })
   const react = reactionsOf({ ...dependencies, api })
   return serviceFrom(dependencies, {
     name: 'catalog',

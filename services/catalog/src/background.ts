@@ -1,6 +1,7 @@
 import { aggregate, type Projector, type Worker } from '@gantry/event-sourcing'
 import type { AddRoute, Instrumented, NamesOf } from '@gantry/service-runtime'
 import { apis } from './api/api.projection.ts'
+import type { SearchFor } from './api/facets.routes.ts'
 import { importJobs } from './import/import.lines.ts'
 import { type App, importRoutes } from './import/import.routes.ts'
 import { ApiImports } from './import/imports.ts'
@@ -22,6 +23,7 @@ export interface JobsOptions extends BulkChanges {
   /** Has the collections of `job.projection.ts`. */
   projector: Projector
   namesOf: NamesOf
+  searchFor: SearchFor
   /** Maximum number of versions of an API; 0 for no limit. */
   limit: number
 }
@@ -29,7 +31,7 @@ export interface JobsOptions extends BulkChanges {
 /** The jobs of the catalog, and imports. */
 export function jobsOf(dependencies: Instrumented, options: JobsOptions): Jobs {
   const { eventStore, readModels, process } = dependencies
-  const { projector, api, namesOf, limit } = options
+  const { projector, api, namesOf, searchFor, limit } = options
   const view = { projector, project: projectJob }
   const job = aggregate({ ...dependencies, category: 'job', decider: jobDecider, view })
   const inputs = jobInputs(eventStore)
@@ -41,7 +43,7 @@ export function jobsOf(dependencies: Instrumented, options: JobsOptions): Jobs {
   return {
     routes(route) {
       jobRoutes(route, documents)
-      bulkRoutes(route, { apis: listed, requestJob })
+      bulkRoutes(route, { apis: listed, searchFor, requestJob })
     },
     documentRoutes: (app, route) => importRoutes(app, route, { imports, apis: listed, namesOf, requestJob }),
     start: () => startJobRunner({ job, inputs, kinds, dependencies }),

@@ -100,12 +100,13 @@ export const BulkChange = z
   .meta({ id: 'BulkChange' })
 export type BulkChange = z.infer<typeof BulkChange>
 
-const { text, name, owner, platformType, status, environment, product } = filters
+const { text, q, name, owner, platformType, status, environment, product } = filters
 
 /** The filters of GET /apis. An unknown one is refused: it would select APIs that nobody meant. */
 const ApiFilter = z
   .strictObject({
     ...{ text, name, owner, platformType, status, environment, product },
+    q: q.refine(words => words === undefined || words.trim() !== '', { error: 'must have a word' }),
     tags: listOf(MAX_TAGS, 'Has all of these tags'),
     deployed: z.boolean().optional().meta({ description: 'true: only deployed APIs; false: no filter' }),
   })

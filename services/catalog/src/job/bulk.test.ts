@@ -95,6 +95,11 @@ describe('a bulk change', () => {
     const job = await start({ filter: { tags: ['y'] }, change: { delete: {} } })
     expect(await ended(job)).toMatchObject({ total: 1, done: 1 })
     expect((await call('GET', '/apis')).body.content).toMatchObject([{ name: 'b' }])
+    await create('zebra')
+    expect(await ended(await start({ filter: { q: 'zebra' }, change: { delete: {} } }))).toMatchObject({
+      total: 1,
+    })
+    expect((await call('GET', '/apis')).body.content).toMatchObject([{ name: 'b' }])
     expect(await ended(await start({ filter: { text: 'none' }, change: { delete: {} } }))).toMatchObject({
       status: 'COMPLETED',
       total: 0,
@@ -103,6 +108,8 @@ describe('a bulk change', () => {
 
   test.for([
     [{ filter: { tag: ['y'] }, change: { delete: {} } }, 'filter'],
+    [{ filter: { q: ' ' }, change: { delete: {} } }, 'filter.q'],
+    [{ filter: { q: 'a', text: 'a' }, change: { delete: {} } }, 'q'],
     [{ change: { delete: {} } }, ''],
     [{ ids: [], filter: {}, change: { delete: {} } }, ''],
     [{ ids: [], change: {} }, 'change'],
@@ -208,13 +215,6 @@ describe('a job', () => {
     expect((await call('GET', '/jobs')).body.totalElements).toBe(2)
   })
 
-  test('of a user with 20 others that have not ended is refused', async () => {
-    const { start } = await open()
-    scopesNow = async () => {
-      throw new Refusal('unavailable')
-    }
-    const begin = () => start({ ids: [MISSING], change: { status: 'ACTIVE' } })
-    for (let n = 0; n < 20; n++) expect(await begin()).toMatchObject({ status: 'QUEUED' })
   test('is removed with its results 30 days after its end, and stays in the log', async () => {
     const { host, call, create, start, ended, results, typesOf } = await open()
     const job = await start({ ids: [(await create('a')).id], change: { status: 'INACTIVE' } })
@@ -238,6 +238,13 @@ describe('a job', () => {
     expect(await typesOf(`job-${job.id}`)).toContain('JobRequested')
   })
 
+  test('of a user with 20 others that have not ended is refused', async () => {
+    const { start } = await open()
+    scopesNow = async () => {
+      throw new Refusal('unavailable')
+    }
+    const begin = () => start({ ids: [MISSING], change: { status: 'ACTIVE' } })
+    for (let n = 0; n < 20; n++) expect(await begin()).toMatchObject({ status: 'QUEUED' })
     expect(await begin()).toMatchObject({ code: 'too-many-jobs', status: 409 })
   })
 })

@@ -8,11 +8,11 @@ import {
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import { type AddRoute, listing } from '@gantry/service-runtime'
-import type { Collection } from '@gantry/stores'
+import type { Collection, Search } from '@gantry/stores'
 import type { ApiAggregate } from '../api/api.decide.ts'
 import type { ApiDocument } from '../api/api.projection.ts'
 import type { ApiEvent, ApiState } from '../api/api.ts'
-import { conditionsOf } from '../api/facets.routes.ts'
+import { conditionsOf, requireOneSearch, type SearchFor } from '../api/facets.routes.ts'
 import type { RequestJob } from './job.routes.ts'
 import type { JobKind } from './job.runner.ts'
 import type { StoredChange } from './job.ts'
@@ -24,12 +24,19 @@ const AT_ONCE = 8
 
 export function bulkRoutes(
   route: AddRoute,
-  { apis, requestJob }: { apis: Collection<ApiDocument>; requestJob: RequestJob },
+  {
+    apis,
+    searchFor,
+    requestJob,
+  }: { apis: Collection<ApiDocument>; searchFor: SearchFor; requestJob: RequestJob },
 ): void {
   route(changeApis, async ({ body, creationMetadata: metadata, newId }) => {
     const { ids, filter = {} } = body
     const { times, change } = withoutTimes(body.change)
-    const items = ids?.map((id, n) => (times ? `${id} ${times[n]}` : id)) ?? (await idsOf(apis, filter))
+    requireOneSearch(filter)
+    const items =
+      ids?.map((id, n) => (times ? `${id} ${times[n]}` : id)) ??
+      (await idsOf(apis, filter, await searchFor(filter.q)))
     return requestJob({ id: newId(), task: { type: 'BULK', change }, items: [...new Set(items)], metadata })
   })
 }
@@ -46,17 +53,22 @@ function withoutTimes({ delete: deletion, ...others }: BulkChange): {
 }
 
 /** The APIs that a filter selects now. @throws Refusal invalid-request when there are too many */
-async function idsOf(apis: Collection<ApiDocument>, filter: ApiFilter): Promise<string[]> {
+async function idsOf(
+  apis: Collection<ApiDocument>,
+  filter: ApiFilter,
+  search: Search | undefined,
+): Promise<string[]> {
   const { where = {}, text = [] } = listing(
     { page: 1, size: 1, sort: [], text: filter.text },
     conditionsOf(filter),
   )
-  const total = await apis.count({ where, text })
+  const selected = { where, text, ...(search && { search }) }
+  const total = await apis.count(selected)
   if (total > MAX_JOB_ITEMS)
     throw invalidField('filter', `must select at most ${MAX_JOB_ITEMS} APIs, not ${total}`)
   const ids = new Set<string>()
   for (let skip = 0; skip < total; skip += PAGE)
-    for (const { doc } of await apis.list({ where, text, skip, limit: PAGE })) ids.add(doc.id)
+    for (const { doc } of await apis.list({ ...selected, skip, limit: PAGE })) ids.add(doc.id)
   return [...ids]
 }
 
