@@ -6,6 +6,7 @@ export interface OpenApi {
   info: { title: string; version: string }
   servers?: { url: string }[]
   paths: Record<string, Record<string, OpenApiOperation>>
+  components: { responses: Record<string, OpenApiResponse> }
 }
 interface OpenApiOperation {
   summary?: string
@@ -13,7 +14,11 @@ interface OpenApiOperation {
   tags?: string[]
   parameters?: ({ name: string; in: string } | { $ref: string })[]
   requestBody?: { content: Record<string, MediaType> }
-  responses: Record<string, { content?: Record<string, MediaType> }>
+  responses: Record<string, OpenApiResponse>
+}
+interface OpenApiResponse {
+  $ref?: string
+  content?: Record<string, MediaType>
 }
 interface MediaType {
   schema?: { type?: string } | boolean
@@ -49,6 +54,13 @@ const pointerTo = ({ template, method }: Operation, response: string, mediaType:
 const mediaTypeOf = (contentType: string | null) => contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
 const isJson = (mediaType: string) => mediaType === 'application/json' || mediaType.endsWith('+json')
 
+/** The document with the responses in place of the references to them. */
+const withResponses = (document: OpenApi): OpenApi =>
+  JSON.parse(JSON.stringify(document), (_, value) => {
+    const [, name] = /^#\/components\/responses\/(.*)/.exec(value?.$ref ?? '') ?? []
+    return name === undefined ? value : document.components.responses[name]
+  })
+
 /**
  * Compares the responses of a service with its OpenAPI document, and with nothing else.
  * `check` throws an Error that names the difference.
@@ -56,10 +68,11 @@ const isJson = (mediaType: string) => mediaType === 'application/json' || mediaT
 export const contractOf = (document: OpenApi) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false })
   formats.default(ajv)
-  ajv.addSchema(document, 'openapi')
+  const resolved = withResponses(document)
+  ajv.addSchema(resolved, 'openapi')
   const validators = new Map<string, ValidateFunction>()
 
-  const operations: Operation[] = Object.entries(document.paths).flatMap(([template, item]) =>
+  const operations: Operation[] = Object.entries(resolved.paths).flatMap(([template, item]) =>
     Object.entries(item)
       .filter(([method]) => METHODS.includes(method))
       .map(([method, definition]) => ({

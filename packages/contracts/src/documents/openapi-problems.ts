@@ -1,29 +1,35 @@
 import type { Operation } from '../operations/operation.ts'
 import { PROBLEMS, type Problem, type ProblemCode } from '../operations/problems.ts'
 
-/** All problems of an operation: the declared ones, and those that follow from its method, scope and input. */
-export function problemsOf(operation: Operation): ProblemCode[] {
-  const { method, scope, params, idempotent, problems = [] } = operation
+/** Problems that any operation may answer with. The document describes them once. */
+export const PROBLEMS_OF_ALL: readonly ProblemCode[] = [
+  'unauthenticated',
+  'scope-missing',
+  'method-not-allowed',
+  'request-timeout',
+  'body-too-large',
+  'uri-too-long',
+  'unsupported-media-type',
+  'too-many-requests',
+  'headers-too-large',
+  'internal-error',
+  'unavailable',
+  'body-memory-full',
+  'response-memory-full',
+  'stream-quarantined',
+  'not-ready',
+]
+
+/** The other problems of an operation: the declared ones, and those that follow from its method and input. */
+export function problemsOf({ method, params, idempotent, problems = [] }: Operation): ProblemCode[] {
   const found: (ProblemCode | false | undefined)[] = [
     'malformed-request',
     'invalid-request',
-    scope !== 'public' && 'unauthenticated',
-    scope !== 'public' && scope !== 'authenticated' && 'scope-missing',
     params && 'not-found',
-    params && 'uri-too-long',
     idempotent && 'request-in-progress',
     idempotent && 'idempotency-key-reused',
     method !== 'GET' && 'write-conflict',
-    method !== 'GET' && 'body-too-large',
-    method === 'GET' ? 'response-memory-full' : 'body-memory-full',
-    method !== 'GET' && 'unsupported-media-type',
-    'too-many-requests',
-    'internal-error',
-    'unavailable',
-    'not-ready',
-    // Changes fold the stream of the resource, authentication those of the user and of the access token.
-    (scope !== 'public' || method !== 'GET') && 'stream-quarantined',
-    ...problems,
+    ...problems.filter(code => !PROBLEMS_OF_ALL.includes(code)),
   ]
   return [...new Set(found.filter(code => code !== false && code !== undefined))]
 }

@@ -60,7 +60,13 @@ const get = (
   about: { operationId: string; summary: string; description?: string },
   success: { description: string; content: object },
   others: object = {},
-) => ({ get: { ...open, ...about, responses: { 200: success, ...others } } })
+) => ({
+  get: {
+    ...open,
+    ...about,
+    responses: { 200: success, ...others, default: { $ref: '#/components/responses/Problem' } },
+  },
+})
 
 /** Paths for operators and clients that need no credentials; they are not part of the management interface. */
 export const SERVICE_PATHS: ZodOpenApiPathsObject = {

@@ -5,13 +5,14 @@ import {
   type ZodOpenApiOverride,
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
+  type ZodOpenApiResponsesObject,
 } from 'zod-openapi'
 import { bodyLimitOf, type Operation, type OperationResponse } from '../operations/operation.ts'
 import { PROBLEMS, Problem, type ProblemCode } from '../operations/problems.ts'
 import { SCOPES, Scope } from '../operations/scopes.ts'
 import { OPERATIONS, TAGS } from './all-operations.ts'
 import { describedFields } from './openapi-fields.ts'
-import { problemExample, problemsOf } from './openapi-problems.ts'
+import { PROBLEMS_OF_ALL, problemExample, problemsOf } from './openapi-problems.ts'
 import { SERVICE_PATHS } from './openapi-service.ts'
 import { pascalCase, webhookPaths } from './openapi-webhooks.ts'
 
@@ -74,6 +75,7 @@ export function openApiDocument({ basePath, version }: { basePath: string; versi
       webhooks: webhookPaths(),
       components: {
         schemas: { Problem },
+        responses: { Problem: problemResponse(PROBLEMS_OF_ALL) },
         headers: mapped(HEADERS, description => ({ description, schema: text })),
         parameters: mapped(REQUEST_HEADERS, (description, name) => ({
           name,
@@ -186,7 +188,9 @@ function requestBodyOf(operation: Operation) {
   return {
     description: `At most ${bodyLimitOf(operation) / 1_024} KiB`,
     required: true,
-    content: { [bodyMediaType ?? 'application/json']: { schema: body, ...example } },
+    content: Object.fromEntries(
+      namedTypes([bodyMediaType ?? 'application/json']).map(type => [type, { schema: body, ...example }]),
+    ),
   }
 }
 
@@ -263,8 +267,14 @@ function contentOf({
   if (alternatives)
     return { content: Object.fromEntries(Object.entries(alternatives).map(([type, of]) => bodyOf(type, of))) }
   if (!schema && !mediaTypes) return {}
-  return { content: Object.fromEntries((mediaTypes ?? ['application/json']).map(type => bodyOf(type))) }
+  return {
+    content: Object.fromEntries(namedTypes(mediaTypes ?? ['application/json']).map(type => bodyOf(type))),
+  }
 }
+
+/** Generators of clients know bytes by the media type application/octet-stream, and skip any other. */
+const namedTypes = (mediaTypes: readonly string[]) =>
+  mediaTypes.includes('*/*') ? ['application/octet-stream', ...mediaTypes] : mediaTypes
 
 const bytesOf = (mediaType: string) =>
   /^text\/|ndjson/.test(mediaType) ? text : ({ type: 'string', format: 'binary' } as const)
@@ -282,17 +292,26 @@ function headersOf(code: ProblemCode): readonly HeaderName[] {
   return PROBLEM_HEADERS[code] ?? []
 }
 
-/** The error responses of an operation by status, with an example for each problem. */
-function problemResponsesOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
-  const codes = Object.groupBy(problemsOf(operation), code => PROBLEMS[code].status)
-  return mapped(codes as Record<string, ProblemCode[]>, listed => ({
-    description: listed.map(code => PROBLEMS[code].title).join('; '),
-    headers: headers(['X-Request-Id', ...listed.flatMap(headersOf)]),
-    content: {
-      'application/problem+json': {
-        schema: Problem,
-        examples: Object.fromEntries(listed.map(code => [code, { $ref: `#/components/examples/${code}` }])),
-      },
-    },
-  }))
+/** The error responses of an operation: its own by status, and those that all operations have. */
+function problemResponsesOf(operation: Operation): ZodOpenApiResponsesObject {
+  const own = problemsOf(operation)
+  const statuses = new Set(own.map(code => PROBLEMS[code].status))
+  const shared = PROBLEMS_OF_ALL.filter(code => statuses.has(PROBLEMS[code].status))
+  const byStatus = Object.groupBy([...own, ...shared], code => PROBLEMS[code].status)
+  return {
+    ...mapped(byStatus as Record<string, ProblemCode[]>, problemResponse),
+    default: { $ref: '#/components/responses/Problem' },
+  }
 }
+
+/** A response with an example for each problem. */
+const problemResponse = (listed: readonly ProblemCode[]): ZodOpenApiResponseObject => ({
+  description: listed.map(code => PROBLEMS[code].title).join('; '),
+  headers: headers(['X-Request-Id', ...listed.flatMap(headersOf)]),
+  content: {
+    'application/problem+json': {
+      schema: Problem,
+      examples: Object.fromEntries(listed.map(code => [code, { $ref: `#/components/examples/${code}` }])),
+    },
+  },
+})

@@ -19,7 +19,7 @@ export const Linkset = z
         .meta({ id: 'ApiLinks' }),
     ),
   })
-  .meta({ id: 'Linkset' })
+  .meta({ id: 'ApiCatalog' })
 export type Linkset = z.infer<typeof Linkset>
 
 /** The relation of a version to a document (RFC 8631). */
