@@ -71,7 +71,7 @@ export { cancelRebuild, pendingRebuild, requestRebuild } from './projector/rebui
 export { HeldMessages } from './publishing/held-messages.ts'
 export { handledThrough, type Reaction, type ReactorOptions, startReactor } from './publishing/reactor.ts'
 export { LOG_OF_MODELS, LOG_POSITION, type Publication, startRelay } from './publishing/relay.ts'
-export { type ConfirmLease, underLease } from './supervision/lease.ts'
+export { type ConfirmLease, superviseUnderLease, underLease } from './supervision/lease.ts'
 export {
   type HeldStream,
   heldStreams,

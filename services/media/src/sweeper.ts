@@ -3,7 +3,7 @@ import {
   type RecordedEvent,
   START,
   supervise,
-  underLease,
+  superviseUnderLease,
   upcast,
   type Worker,
 } from '@gantry/event-sourcing'
@@ -46,8 +46,9 @@ export function startSweeper(
     return last === undefined || now().getTime() - Date.parse(last) >= SWEEP_INTERVAL_MS
   }
 
-  return supervise(NAME, log, signal =>
-    underLease({ leases, name: NAME, holder, signal, ttlMs: LEASE_MS }, async (lease, leaseSignal) => {
+  return superviseUnderLease(
+    { leases, name: NAME, holder, log, ttlMs: LEASE_MS },
+    async (lease, leaseSignal) => {
       const saveTime = () => checkpoints.save(NAME, now().toISOString(), lease)
       const holdsLease = async () =>
         !leaseSignal.aborted && (await leases.acquire(NAME, holder, LEASE_MS))?.token === lease.token
@@ -72,7 +73,7 @@ export function startSweeper(
         }
         await sleep(POLL_MS, { signal: leaseSignal })
       }
-    }),
+    },
   )
 }
 

@@ -5,8 +5,8 @@ import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/stores'
 import { streamName } from '../log/event.ts'
 import { type EventStore, NO_STREAM } from '../log/event-store.ts'
-import { underLease } from '../supervision/lease.ts'
-import { type Log, supervise, type Worker } from '../supervision/worker.ts'
+import { superviseUnderLease } from '../supervision/lease.ts'
+import type { Log, Worker } from '../supervision/worker.ts'
 
 /** What a service does about messages of others. */
 export interface Reaction {
@@ -72,35 +72,33 @@ export function startReactor(reaction: Reaction, options: ReactorOptions): Worke
     )
     options.missed?.(range)
   }
-  return supervise(name, log, signal =>
-    underLease({ leases, name, holder, signal }, async (lease, leaseSignal) => {
-      while (!isReady() && !leaseSignal.aborted) await sleep(POLL_MS, { signal: leaseSignal })
-      const failed = new AbortController()
-      const ending = AbortSignal.any([leaseSignal, failed.signal])
-      const known = (await checkpoints.get(name)) ?? (await noted(consumer, eventStore))
-      const saved = await placeOf(parsed(known), reaction, options)
-      let notedAt = performance.now()
-      const save = async (position: Position) => {
-        await checkpoints.save(name, texted(position), lease)
-        if (performance.now() - notedAt < NOTE_MS) return
-        notedAt = performance.now()
-        await note(position, consumer, eventStore)
+  return superviseUnderLease({ leases, name, holder, log }, async (lease, leaseSignal) => {
+    while (!isReady() && !leaseSignal.aborted) await sleep(POLL_MS, { signal: leaseSignal })
+    const failed = new AbortController()
+    const ending = AbortSignal.any([leaseSignal, failed.signal])
+    const known = (await checkpoints.get(name)) ?? (await noted(consumer, eventStore))
+    const saved = await placeOf(parsed(known), reaction, options)
+    let notedAt = performance.now()
+    const save = async (position: Position) => {
+      await checkpoints.save(name, texted(position), lease)
+      if (performance.now() - notedAt < NOTE_MS) return
+      notedAt = performance.now()
+      await note(position, consumer, eventStore)
+    }
+    const fail = (error: unknown) => failed.abort(error)
+    const handling = new Handling({ reaction, log, within, save, saved, ending, fail })
+    const passed = (sequence: number) => handling.passed(sequence)
+    const reading = { subjects, reader: consumer, after: saved.through, live: true, signal: ending }
+    try {
+      for await (const message of bus.read({ ...reading, missed, passed })) {
+        await handling.begin(message)
+        if (ending.aborted) break
       }
-      const fail = (error: unknown) => failed.abort(error)
-      const handling = new Handling({ reaction, log, within, save, saved, ending, fail })
-      const passed = (sequence: number) => handling.passed(sequence)
-      const reading = { subjects, reader: consumer, after: saved.through, live: true, signal: ending }
-      try {
-        for await (const message of bus.read({ ...reading, missed, passed })) {
-          await handling.begin(message)
-          if (ending.aborted) break
-        }
-      } finally {
-        await handling.ended()
-      }
-      failed.signal.throwIfAborted()
-    }),
-  )
+    } finally {
+      await handling.ended()
+    }
+    failed.signal.throwIfAborted()
+  })
 }
 
 /** A position on the bus. */

@@ -1,5 +1,6 @@
 import { sleep } from '@gantry/pacing'
 import { type Lease, LeaseLost, type Leases } from '@gantry/stores'
+import { type Log, supervise, type Worker } from './worker.ts'
 
 export interface LeaseOptions {
   leases: Leases
@@ -13,6 +14,8 @@ export interface LeaseOptions {
 /** To be called right before an effect. @throws LeaseLost when another process may hold the lease */
 export type ConfirmLease = () => void
 
+type LeasedTask = (lease: Lease, signal: AbortSignal, confirm: ConfirmLease) => Promise<void>
+
 /**
  * Waits for the lease, runs the task while the process holds it, and releases it. The task's signal is aborted when the
  * lease is lost. After a pause of the process the signal comes late: `confirm` compares the time since the last renewal,
@@ -21,7 +24,7 @@ export type ConfirmLease = () => void
  */
 export async function underLease(
   { leases, name, holder, signal, ttlMs = 5_000 }: LeaseOptions,
-  task: (lease: Lease, signal: AbortSignal, confirm: ConfirmLease) => Promise<void>,
+  task: LeasedTask,
 ): Promise<void> {
   let lease: Lease | undefined
   // The store counts the duration of the lease from its answer, which is later.
@@ -61,3 +64,9 @@ export async function underLease(
     await leases.release(acquired).catch(() => {})
   }
 }
+
+/** Supervises a task that runs in one process at a time, under the lease `name`. */
+export const superviseUnderLease = (
+  { log, ...lease }: Omit<LeaseOptions, 'signal'> & { log: Log },
+  task: LeasedTask,
+): Worker => supervise(lease.name, log, signal => underLease({ ...lease, signal }, task))

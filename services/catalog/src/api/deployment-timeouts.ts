@@ -1,4 +1,4 @@
-import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { type Log, superviseUnderLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
 import { ownMetadata, writtenDuration } from '@gantry/service-runtime'
 import type { ReadModels } from '@gantry/stores'
@@ -68,12 +68,10 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
     }
   }
 
-  return supervise(NAME, log, signal =>
-    underLease({ leases, name: NAME, holder, signal }, async (_, leaseSignal) => {
-      while (!leaseSignal.aborted) {
-        await endAllOverdue(leaseSignal)
-        await sleep(POLL_MS, { signal: leaseSignal })
-      }
-    }),
-  )
+  return superviseUnderLease({ leases, name: NAME, holder, log }, async (_, leaseSignal) => {
+    while (!leaseSignal.aborted) {
+      await endAllOverdue(leaseSignal)
+      await sleep(POLL_MS, { signal: leaseSignal })
+    }
+  })
 }

@@ -6,8 +6,7 @@ import {
   type Log,
   nameUuids,
   pastQuarantine,
-  supervise,
-  underLease,
+  superviseUnderLease,
   type Worker,
 } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
@@ -71,17 +70,15 @@ const itemUuid = nameUuids('b52f7f0e-0e2a-4c8e-8f7d-3f1f1a9c6d04')
 export function startJobRunner(options: JobRunnerOptions): Worker {
   const { readModels, process } = options.dependencies
   const { holder, log } = process
-  const lease = { leases: readModels.leases, name: NAME, holder }
-  return supervise(NAME, log, signal =>
-    underLease({ ...lease, signal }, async (_, leaseSignal, confirm) => {
-      const runner = new JobRunner(options, leaseSignal, confirm)
-      while (!leaseSignal.aborted) {
-        const advanced = await runner.advanceAll()
-        await runner.removeOld()
-        if (!advanced) await sleep(IDLE_MS, { signal: leaseSignal })
-      }
-    }),
-  )
+  const lease = { leases: readModels.leases, name: NAME, holder, log }
+  return superviseUnderLease(lease, async (_, leaseSignal, confirm) => {
+    const runner = new JobRunner(options, leaseSignal, confirm)
+    while (!leaseSignal.aborted) {
+      const advanced = await runner.advanceAll()
+      await runner.removeOld()
+      if (!advanced) await sleep(IDLE_MS, { signal: leaseSignal })
+    }
+  })
 }
 
 /** The runs of jobs while the process holds the lease. */

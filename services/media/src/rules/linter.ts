@@ -1,5 +1,5 @@
 import { RULE_SET_KINDS } from '@gantry/contracts'
-import { supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { superviseUnderLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
 import type { Dependencies, ServiceProcess } from '@gantry/service-runtime'
 import { type Collection, type Lease, REMOVALS_KEPT_MS } from '@gantry/stores'
@@ -49,10 +49,8 @@ const SMALL_BYTES = 1_048_576
 export function startLinter(options: LinterOptions): Worker {
   const { readModels, process } = options
   const { holder, log } = process
-  return supervise(NAME, log, signal =>
-    underLease({ leases: readModels.leases, name: NAME, holder, signal }, (lease, signal) =>
-      new Linter(options, lease, signal).run(),
-    ),
+  return superviseUnderLease({ leases: readModels.leases, name: NAME, holder, log }, (lease, signal) =>
+    new Linter(options, lease, signal).run(),
   )
 }
 

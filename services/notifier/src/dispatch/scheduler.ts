@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { type Log, superviseUnderLease, type Worker } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
 import type { Leases } from '@gantry/stores'
 import type { Deliveries } from '../delivery/deliveries.ts'
@@ -103,10 +103,8 @@ export class Scheduler {
       bus.listen(HINT_DUE, hint => this.#add(hint as unknown as Entry)),
       bus.listen(HINT_WEBHOOK, hinted => void this.#reopen((hinted as { id: string }).id)),
     )
-    this.#worker = supervise(SCHEDULER, log, signal =>
-      underLease({ leases, name: SCHEDULER, holder, signal }, (_, leaseSignal) =>
-        this.#schedule(leaseSignal),
-      ),
+    this.#worker = superviseUnderLease({ leases, name: SCHEDULER, holder, log }, (_, signal) =>
+      this.#schedule(signal),
     )
   }
 

@@ -3,8 +3,7 @@ import {
   AppendTooLarge,
   type Log,
   pastQuarantine,
-  supervise,
-  underLease,
+  superviseUnderLease,
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Bus, MissedMessages } from '@gantry/messaging'
@@ -83,14 +82,12 @@ export function startRecoverer(options: RecovererOptions): Worker {
     }
   }
 
-  return supervise('notifier.recoveries', log, signal =>
-    underLease({ leases, name: 'notifier.recoveries', holder, signal }, async (_, leaseSignal) => {
-      while (!leaseSignal.aborted) {
-        const any = await advanceAll(leaseSignal)
-        await sleep(any ? PAUSE_MS : IDLE_MS, { signal: leaseSignal })
-      }
-    }),
-  )
+  return superviseUnderLease({ leases, name: 'notifier.recoveries', holder, log }, async (_, leaseSignal) => {
+    while (!leaseSignal.aborted) {
+      const any = await advanceAll(leaseSignal)
+      await sleep(any ? PAUSE_MS : IDLE_MS, { signal: leaseSignal })
+    }
+  })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { type Log, superviseUnderLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
 import type { Leases } from '@gantry/stores'
 import type { Owners } from './owners.ts'
@@ -27,23 +27,21 @@ const AGAIN_MS = 5_000
  * because of their age.
  */
 export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: OwnerChecksOptions): Worker {
-  return supervise(NAME, log, signal =>
-    underLease({ leases, name: NAME, holder, signal }, async (_, leaseSignal) => {
-      for (let round = 0; !leaseSignal.aborted; ) {
-        let wait = POLL_MS
-        try {
-          if (caughtUp()) {
-            wait = CHECK_MS
-            await owners.checkAll(round % ROUNDS === 0 ? 'all' : 'unknown', leaseSignal)
-            round++
-          }
-        } catch (error) {
-          if (leaseSignal.aborted) return
-          log.warn({ err: error }, 'cannot check the owners of webhooks, tries again')
-          wait = AGAIN_MS
+  return superviseUnderLease({ leases, name: NAME, holder, log }, async (_, leaseSignal) => {
+    for (let round = 0; !leaseSignal.aborted; ) {
+      let wait = POLL_MS
+      try {
+        if (caughtUp()) {
+          wait = CHECK_MS
+          await owners.checkAll(round % ROUNDS === 0 ? 'all' : 'unknown', leaseSignal)
+          round++
         }
-        await sleep(wait, { signal: leaseSignal })
+      } catch (error) {
+        if (leaseSignal.aborted) return
+        log.warn({ err: error }, 'cannot check the owners of webhooks, tries again')
+        wait = AGAIN_MS
       }
-    }),
-  )
+      await sleep(wait, { signal: leaseSignal })
+    }
+  })
 }

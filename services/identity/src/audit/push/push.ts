@@ -1,5 +1,5 @@
 import { Refusal } from '@gantry/contracts'
-import { type CommandMetadata, type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { type CommandMetadata, type Log, superviseUnderLease, type Worker } from '@gantry/event-sourcing'
 import { Backoff, sleep } from '@gantry/pacing'
 import type { Leases } from '@gantry/stores'
 import type { AuditPushes, PushedRange } from './auditpush.ts'
@@ -41,35 +41,33 @@ const LONGEST_PAUSE_MS = 2 ** 31 - 1
 export function startAuditPush(options: AuditPushOptions): Worker {
   const { id, everyMs, pushes, destination, metrics } = options
   const { leases, holder, log, now } = options.process
-  const worker = supervise(NAME, log, signal =>
-    underLease({ leases, name: NAME, holder, signal }, async (_, held, confirm) => {
-      const pauses = new Backoff(RETRY)
-      const { acceptedPushBegunAt } = (await pushes.load(id)).state
-      if (acceptedPushBegunAt !== null) metrics.succeeded(new Date(acceptedPushBegunAt))
-      let dueAt = 0
-      while (!held.aborted) {
-        await sleep(Math.min(Math.max(0, dueAt - now().getTime()), LONGEST_PAUSE_MS), { signal: held })
+  const worker = superviseUnderLease({ leases, name: NAME, holder, log }, async (_, held, confirm) => {
+    const pauses = new Backoff(RETRY)
+    const { acceptedPushBegunAt } = (await pushes.load(id)).state
+    if (acceptedPushBegunAt !== null) metrics.succeeded(new Date(acceptedPushBegunAt))
+    let dueAt = 0
+    while (!held.aborted) {
+      await sleep(Math.min(Math.max(0, dueAt - now().getTime()), LONGEST_PAUSE_MS), { signal: held })
+      if (held.aborted) return
+      const startedAt = now()
+      try {
+        await pushRest(options, held, confirm)
+        metrics.succeeded(startedAt)
+        pauses.reset()
+        dueAt = startedAt.getTime() + everyMs
+      } catch (error) {
         if (held.aborted) return
-        const startedAt = now()
-        try {
-          await pushRest(options, held, confirm)
-          metrics.succeeded(startedAt)
-          pauses.reset()
-          dueAt = startedAt.getTime() + everyMs
-        } catch (error) {
-          if (held.aborted) return
-          metrics.failed()
-          const pauseMs = pauses.next()
-          const reason = error instanceof Refusal ? error.details.detail : (error as Error).message
-          log.warn(
-            { worker: NAME, destination: destination.shown, reason, pauseMs: Math.round(pauseMs) },
-            'the audit log could not be pushed, tries again',
-          )
-          dueAt = now().getTime() + pauseMs
-        }
+        metrics.failed()
+        const pauseMs = pauses.next()
+        const reason = error instanceof Refusal ? error.details.detail : (error as Error).message
+        log.warn(
+          { worker: NAME, destination: destination.shown, reason, pauseMs: Math.round(pauseMs) },
+          'the audit log could not be pushed, tries again',
+        )
+        dueAt = now().getTime() + pauseMs
       }
-    }),
-  )
+    }
+  })
   return {
     name: NAME,
     async stop() {
