@@ -68,6 +68,7 @@ export {
   type DocumentFinding,
   DocumentRecord,
   deleteDocument,
+  documentTooLarge,
   downloadDocument,
   type Finding,
   listDocuments,

@@ -1,3 +1,4 @@
+export { charsetOf, gunzipped, isGzip } from './http/body-content.ts'
 export {
   BodyBytes,
   BodyMemory,

@@ -21,6 +21,7 @@ export {
 } from './collection.ts'
 export { foldCase } from './fold-case.ts'
 export { storedGenerations, withGenerations } from './generations.ts'
+export { idsOf, pagesOf } from './pages.ts'
 export {
   type Checkpoints,
   type CollectionGroup,

@@ -2,10 +2,14 @@ import { z } from 'zod'
 import { DocumentCounts, DocumentKind, FindingCounts } from './document-kinds.ts'
 import { operation } from './operation.ts'
 import { flag, listOf, pageOf, paging, pastTime, Timestamp, text } from './primitives.ts'
+import { Refusal } from './problems.ts'
 import { VersionPath } from './versions.ts'
 
 /** Maximum bytes of a document, after decompression. */
 export const MAX_DOCUMENT_BYTES = 20 * 1_048_576
+
+export const documentTooLarge = (): Refusal =>
+  new Refusal('document-too-large', { detail: `a document may have at most ${MAX_DOCUMENT_BYTES} bytes` })
 
 export const DocumentRecord = z.object({
   name: z.string(),

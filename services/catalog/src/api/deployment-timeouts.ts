@@ -1,7 +1,7 @@
 import { type Log, superviseUnderLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
 import { ownMetadata, writtenDuration } from '@gantry/service-runtime'
-import type { ReadModels } from '@gantry/stores'
+import { pagesOf, type ReadModels } from '@gantry/stores'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, apis } from './api.projection.ts'
 
@@ -51,20 +51,14 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
   /** Ends all overdue jobs. A job that cannot be ended is logged and does not hold up the others. */
   const endAllOverdue = async (signal: AbortSignal) => {
     const startedBefore = new Date(now().getTime() - timeoutMs).toISOString()
-    for (let after = ''; !signal.aborted; ) {
-      const found = await listed.list({
-        where: { jobsSince: { gt: after, lt: startedBefore } },
-        sort: [{ field: 'jobsSince', direction: 'asc' }],
-        limit: PAGE,
-      })
-      for (const { doc } of found) {
+    const where = { jobsSince: { lt: startedBefore } }
+    for await (const page of pagesOf(listed, { where, by: 'jobsSince', size: PAGE })) {
+      for (const doc of page) {
         if (signal.aborted) return
         await endOverdue(doc, startedBefore).catch(error =>
           log.error({ api: doc.id, err: error }, 'a deployment job could not be ended and is tried again'),
         )
       }
-      if (found.length < PAGE) return
-      after = found.at(-1)?.doc.jobsSince ?? after
     }
   }
 

@@ -1,6 +1,6 @@
 import { invalidField, type listApis, type Parsed, requests } from '@gantry/contracts'
 import { listing, type Peers } from '@gantry/service-runtime'
-import type { Collection, Stored } from '@gantry/stores'
+import { type Collection, idsOf, type Stored } from '@gantry/stores'
 import type { ApiDocument } from './api.projection.ts'
 import { conditionsOf } from './facets.routes.ts'
 
@@ -12,8 +12,6 @@ export interface Scored {
   total: number
   scores: ReadonlyMap<string, number>
 }
-
-const PAGE = 1_000
 
 /**
  * The APIs with a document below a score, the worst first. Media has the scores and is asked for them with each list, since
@@ -42,11 +40,5 @@ async function selectedBy(
 ): Promise<ReadonlySet<string>> {
   const { where = {}, text = [] } = listing(query, conditionsOf(query))
   if (Object.keys(where).length === 0 && text.length === 0) return apis.existing(ids)
-  const selected = new Set<string>()
-  for (let skip = 0, more = true; more; skip += PAGE) {
-    const page = await apis.list({ where, text, skip, limit: PAGE, parts: [] })
-    for (const { doc } of page) selected.add(doc.id)
-    more = page.length === PAGE
-  }
-  return selected
+  return idsOf(apis, { where, text })
 }

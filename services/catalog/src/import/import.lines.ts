@@ -1,5 +1,3 @@
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import {
   type ImportPlan,
   invalidField,
@@ -9,19 +7,20 @@ import {
   requests,
 } from '@gantry/contracts'
 import { nameUuids } from '@gantry/event-sourcing'
-import type { Peers } from '@gantry/service-runtime'
+import { gunzipped, type Peers } from '@gantry/service-runtime'
 import { z } from 'zod'
 import type { JobKind } from '../job/job.runner.ts'
 import type { ApiImports, GivenDocument } from './imports.ts'
 
-const decompressed = promisify(gunzip)
+const bodyTooLarge = () =>
+  new Refusal('body-too-large', { detail: `the body may have at most ${MAX_DOCUMENT_BYTES} bytes` })
 const idUuid = nameUuids('9d0a7c3f-4b7e-4f0b-9a52-6f4b7f2b8e13')
 
 export const isNdjson = (type = ''): boolean => /^\s*application\/(x-)?ndjson\s*(;|$)/i.test(type)
 
 /** The lines of newline-delimited JSON, without empty ones. @throws Refusal invalid-request, body-too-large, malformed-request */
 export async function linesIn({ bytes, isGzip }: GivenDocument): Promise<string[]> {
-  const plain = isGzip ? await unpacked(bytes) : Buffer.from(bytes)
+  const plain = isGzip ? await gunzipped(bytes, MAX_DOCUMENT_BYTES, bodyTooLarge) : Buffer.from(bytes)
   const lines = plain
     .toString()
     .split('\n')
@@ -29,16 +28,6 @@ export async function linesIn({ bytes, isGzip }: GivenDocument): Promise<string[
   if (lines.length > MAX_JOB_ITEMS)
     throw invalidField('', `the body must have at most ${MAX_JOB_ITEMS} lines, not ${lines.length}`)
   return lines
-}
-
-async function unpacked(bytes: Uint8Array): Promise<Buffer> {
-  try {
-    return await decompressed(bytes, { maxOutputLength: MAX_DOCUMENT_BYTES })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE')
-      throw new Refusal('malformed-request', { detail: 'the body is not gzip' })
-    throw new Refusal('body-too-large', { detail: `the body may have at most ${MAX_DOCUMENT_BYTES} bytes` })
-  }
 }
 
 /** Imports the documents of lines, in their order: a later one may be of the same API. */

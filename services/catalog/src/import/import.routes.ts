@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ApiRecord, importApi, Refusal } from '@gantry/contracts'
-import { type AddRoute, type NamesOf, readBody, type Service } from '@gantry/service-runtime'
+import {
+  type AddRoute,
+  charsetOf,
+  isGzip,
+  type NamesOf,
+  readBody,
+  type Service,
+} from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import { type ApiDocument, snapshotOf } from '../api/api.projection.ts'
 import type { RequestJob } from '../job/job.routes.ts'
@@ -51,10 +58,6 @@ export function importRoutes(
 
 /** @throws Refusal unsupported-media-type */
 function documentIn({ body, headers }: { body: unknown; headers: IncomingHttpHeaders }): GivenDocument {
-  const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase()
-  if (encoding !== 'identity' && encoding !== 'gzip')
-    throw new Refusal('unsupported-media-type', { detail: 'Content-Encoding must be gzip or absent' })
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1]
   const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-  return { bytes, isGzip: encoding === 'gzip', charset }
+  return { bytes, isGzip: isGzip(headers), charset: charsetOf(headers['content-type']) }
 }

@@ -8,7 +8,7 @@ import {
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import { type AddRoute, listing } from '@gantry/service-runtime'
-import type { Collection, Search } from '@gantry/stores'
+import { type Collection, idsOf, type Search } from '@gantry/stores'
 import type { ApiAggregate } from '../api/api.decide.ts'
 import type { ApiDocument } from '../api/api.projection.ts'
 import type { ApiEvent, ApiState } from '../api/api.ts'
@@ -19,7 +19,6 @@ import type { StoredChange } from './job.ts'
 
 type ApiFilter = NonNullable<Parsed<NonNullable<typeof changeApis.body>>['filter']>
 
-const PAGE = 1_000
 const AT_ONCE = 8
 
 export function bulkRoutes(
@@ -36,7 +35,7 @@ export function bulkRoutes(
     requireOneSearch(filter)
     const items =
       ids?.map((id, n) => (times ? `${id} ${times[n]}` : id)) ??
-      (await idsOf(apis, filter, await searchFor(filter.q)))
+      (await selectedBy(apis, filter, await searchFor(filter.q)))
     return requestJob({ id: newId(), task: { type: 'BULK', change }, items: [...new Set(items)], metadata })
   })
 }
@@ -53,7 +52,7 @@ function withoutTimes({ delete: deletion, ...others }: BulkChange): {
 }
 
 /** The APIs that a filter selects now. @throws Refusal invalid-request when there are too many */
-async function idsOf(
+async function selectedBy(
   apis: Collection<ApiDocument>,
   filter: ApiFilter,
   search: Search | undefined,
@@ -66,10 +65,7 @@ async function idsOf(
   const total = await apis.count(selected)
   if (total > MAX_JOB_ITEMS)
     throw invalidField('filter', `must select at most ${MAX_JOB_ITEMS} APIs, not ${total}`)
-  const ids = new Set<string>()
-  for (let skip = 0; skip < total; skip += PAGE)
-    for (const { doc } of await apis.list({ ...selected, skip, limit: PAGE })) ids.add(doc.id)
-  return [...ids]
+  return [...(await idsOf(apis, selected))]
 }
 
 export interface BulkChanges {

@@ -11,6 +11,7 @@ import {
 } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
 import { type Dependencies, ownMetadata, refusalOf } from '@gantry/service-runtime'
+import { pagesOf } from '@gantry/stores'
 import type { JobAggregate } from './job.decide.ts'
 import type { JobInputs } from './job.input.ts'
 import { jobs } from './job.projection.ts'
@@ -104,23 +105,16 @@ class JobRunner {
   async advanceAll(): Promise<boolean> {
     const { readModels, process } = this.#options.dependencies
     let advanced = false
-    for (let after = ''; !this.#signal.aborted; ) {
-      const found = await readModels.collection(jobs).list({
-        where: { activeSince: { gt: after } },
-        sort: [{ field: 'activeSince', direction: 'asc' }],
-        limit: PAGE,
-      })
-      for (const { doc } of found) {
-        if (this.#signal.aborted || (this.#paused.get(doc.id) ?? 0) > performance.now()) continue
+    for await (const page of pagesOf(readModels.collection(jobs), { by: 'activeSince', size: PAGE }))
+      for (const doc of page) {
+        if (this.#signal.aborted) return advanced
+        if ((this.#paused.get(doc.id) ?? 0) > performance.now()) continue
         const done = await this.#advance(doc.id).catch(error => {
           this.#pause(doc.id, error, process.log)
           return false
         })
         advanced ||= done
       }
-      if (found.length < PAGE) break
-      after = found.at(-1)?.doc.activeSince ?? after
-    }
     return advanced
   }
 

@@ -1,7 +1,7 @@
 import { MAX_DESCRIBED, requests } from '@gantry/contracts'
 import { knowsSchema, type Projection, type RecordedEvent, streamId, upcast } from '@gantry/event-sourcing'
 import type { Peers } from '@gantry/service-runtime'
-import { type Collection, defineCollection, type Write } from '@gantry/stores'
+import { defineCollection, idsOf, type Write } from '@gantry/stores'
 import type { ApiAggregate } from '../api/api.decide.ts'
 import { type ApiState, apiEvents } from '../api/api.ts'
 import { documentsOf } from '../api/version.ts'
@@ -64,7 +64,7 @@ export function descriptionsProjection({
       const { state, revision, unknown = [] } = await aggregate.load(api)
       const writes: Write[] = []
       for (const where of deleted)
-        for await (const id of idsOf(collection(descriptions), { api, ...where }))
+        for (const id of await idsOf(collection(descriptions), { where: { api, ...where } }))
           writes.push({ collection: descriptions, id, doc: null, revision })
       for (const [id, { version, name }] of documents) {
         const doc = isAttached(state, version, name) ? await describe(id, { api, version, name }) : null
@@ -118,14 +118,4 @@ function changedBy(events: readonly RecordedEvent[]) {
     }
   }
   return { documents, deleted, others }
-}
-
-const PAGE = 1_000
-
-async function* idsOf(rows: Pick<Collection<DescriptionDocument>, 'list'>, where: Record<string, string>) {
-  for (let skip = 0, more = true; more; skip += PAGE) {
-    const page = await rows.list({ where, skip, limit: PAGE, parts: [] })
-    for (const { doc } of page) yield doc.id
-    more = page.length === PAGE
-  }
 }

@@ -1,6 +1,12 @@
 import { createGunzip } from 'node:zlib'
-import { type DocumentError, type DocumentKind, MAX_DOCUMENT_BYTES, Refusal } from '@gantry/contracts'
-import { countBody } from '@gantry/service-runtime'
+import {
+  type DocumentError,
+  type DocumentKind,
+  documentTooLarge,
+  MAX_DOCUMENT_BYTES,
+  Refusal,
+} from '@gantry/contracts'
+import { charsetOf, countBody, isGzip } from '@gantry/service-runtime'
 import type { FastifyRequest } from 'fastify'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { BUFFER_BYTES, dropRest, Upload } from '../bytes/upload.ts'
@@ -44,7 +50,7 @@ export async function receiveDocument(
       held = size
       return all
     }
-    const options = { kind, charset: charsetOf(request) }
+    const options = { kind, charset: charsetOf(request.headers['content-type']) }
     const checked = await checker.check({ size, read }, options).finally(() => counted.subtract(held))
     const content = documentContent({ name, size, sha256 }, checked, strict)
     await upload.store()
@@ -77,9 +83,6 @@ export function documentContent(
 const inOwnMemory = (bytes: Buffer): Uint8Array =>
   bytes.length > BUFFER_BYTES && bytes.buffer.byteLength === bytes.length ? bytes : Uint8Array.from(bytes)
 
-const charsetOf = ({ headers }: FastifyRequest) =>
-  /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1]
-
 /** The refusal of a document, or of another text, with the places of its faults. */
 export function refused(
   given: readonly DocumentError[],
@@ -91,18 +94,14 @@ export function refused(
   return new Refusal(code, { detail: place + (first?.message ?? ''), errors })
 }
 
-const tooLarge = () =>
-  new Refusal('document-too-large', { detail: `a document may have at most ${MAX_DOCUMENT_BYTES} bytes` })
 const malformed = (detail: string) => new Refusal('malformed-request', { detail })
 
 /** The body as it arrives, decompressed. Reading pauses while a chunk is in use. */
 async function* bytesOf({ raw: body, headers }: FastifyRequest): AsyncGenerator<Buffer> {
-  const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase()
-  if (encoding !== 'identity' && encoding !== 'gzip')
-    throw new Refusal('unsupported-media-type', { detail: 'Content-Encoding must be gzip or absent' })
-  if (Number(headers['content-length']) > MAX_DOCUMENT_BYTES) throw tooLarge()
+  const compressed = isGzip(headers)
+  if (Number(headers['content-length']) > MAX_DOCUMENT_BYTES) throw documentTooLarge()
   if (body.destroyed) throw malformed('the request was aborted')
-  const source = encoding === 'gzip' ? body.pipe(createGunzip()) : body
+  const source = compressed ? body.pipe(createGunzip()) : body
   const aborted = () => {
     if (!body.readableEnded) source.destroy(new Error('the request was aborted'))
   }
@@ -112,14 +111,12 @@ async function* bytesOf({ raw: body, headers }: FastifyRequest): AsyncGenerator<
     // The request is not destroyed with the iterator: the response would be lost.
     for await (const chunk of source.iterator({ destroyOnReturn: source !== body })) {
       size += (chunk as Buffer).length
-      if (size > MAX_DOCUMENT_BYTES) throw tooLarge()
+      if (size > MAX_DOCUMENT_BYTES) throw documentTooLarge()
       yield chunk as Buffer
     }
   } catch (error) {
     if (error instanceof Refusal) throw error
-    throw malformed(
-      encoding === 'gzip' && !body.destroyed ? 'the body is not gzip' : 'the request was aborted',
-    )
+    throw malformed(compressed && !body.destroyed ? 'the body is not gzip' : 'the request was aborted')
   } finally {
     body.off('close', aborted)
     dropRest(body)

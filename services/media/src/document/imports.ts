@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import { MAX_DOCUMENT_BYTES, Refusal, requests } from '@gantry/contracts'
+import { documentTooLarge, MAX_DOCUMENT_BYTES, Refusal, requests } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import { type Responder, responder, Slots } from '@gantry/service-runtime'
+import { gunzipped, type Responder, responder, Slots } from '@gantry/service-runtime'
 import { DocumentInvalid } from '../check/checked.ts'
 import type { Comparisons } from './diff.ts'
 import type { DocumentsAggregate } from './document.decide.ts'
@@ -28,8 +26,6 @@ const CHECK_MS = 16_000
 /** Catalog waits for an attached document for 10 s, in two tries. */
 const COMPARISON_MS = 3_000
 
-const decompressed = promisify(gunzip)
-
 /** The requests of catalog, which imports APIs from documents. */
 export function importResponders(imports: DocumentImports): Responder[] {
   const { aggregate, announce, comparisons, limit, now } = imports
@@ -40,7 +36,8 @@ export function importResponders(imports: DocumentImports): Responder[] {
       const slot = await slots.take(undefined, { waitMs: WAIT_MS })
       if (!slot) throw new Refusal('too-many-checks')
       try {
-        return await receive(imports, await bytesIn(gzip), charset)
+        const document = await gunzipped(Buffer.from(gzip, 'base64'), MAX_DOCUMENT_BYTES, documentTooLarge)
+        return await receive(imports, document, charset)
       } finally {
         slot.release()
       }
@@ -66,18 +63,6 @@ export function importResponders(imports: DocumentImports): Responder[] {
       return { action: executed.facts.length > 0 ? action : ('NONE' as const) }
     }),
   ]
-}
-
-async function bytesIn(gzip: string): Promise<Buffer> {
-  try {
-    return await decompressed(Buffer.from(gzip, 'base64'), { maxOutputLength: MAX_DOCUMENT_BYTES })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE')
-      throw new Refusal('malformed-request', { detail: 'the body is not gzip' })
-    throw new Refusal('document-too-large', {
-      detail: `a document may have at most ${MAX_DOCUMENT_BYTES} bytes`,
-    })
-  }
 }
 
 /** Checks a document, and stores its bytes. @throws Refusal document-invalid, too-many-checks */

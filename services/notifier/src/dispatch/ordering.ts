@@ -1,3 +1,4 @@
+import { pagesOf } from '@gantry/stores'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import { orderingKey, queueEnd, queuePrefix } from '../delivery/delivery.projection.ts'
 import { blockerAfter, type DeliveryState, type OrderPosition, type Pending } from '../delivery/delivery.ts'
@@ -59,17 +60,12 @@ export class Ordering {
   async *unblocked(webhook: string, signal: AbortSignal): AsyncIterable<string> {
     const { documents } = this.#deliveries
     const queue = { webhook, kind: 'turn' } as const
-    for (let after = `${queuePrefix(queue)}/`; !signal.aborted; ) {
-      const blocked = await documents.list({
-        where: { queue: { gt: after, lt: queueEnd(queue) } },
-        sort: [{ field: 'queue', direction: 'asc' }],
-        limit: PAGE,
-      })
-      const before = await documents.getMany(blocked.flatMap(({ doc }) => doc.waitsFor ?? []))
+    const where = { queue: { gt: `${queuePrefix(queue)}/`, lt: queueEnd(queue) } }
+    for await (const blocked of pagesOf(documents, { where, by: 'queue', size: PAGE })) {
+      if (signal.aborted) return
+      const before = await documents.getMany(blocked.flatMap(({ waitsFor }) => waitsFor ?? []))
       const blocking = new Set(before.filter(({ doc }) => doc.line !== null).map(({ doc }) => doc.id))
-      for (const { doc } of blocked) if (doc.waitsFor && !blocking.has(doc.waitsFor)) yield doc.id
-      if (blocked.length < PAGE) return
-      after = blocked.at(-1)?.doc.queue ?? after
+      for (const { id, waitsFor } of blocked) if (waitsFor && !blocking.has(waitsFor)) yield id
     }
   }
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { MAX_DOCUMENT_BYTES, Refusal } from '@gantry/contracts'
-import { Slots } from '@gantry/service-runtime'
+import { documentTooLarge, MAX_DOCUMENT_BYTES, Refusal } from '@gantry/contracts'
+import { charsetOf, Slots } from '@gantry/service-runtime'
 import { Agent, type Dispatcher, request } from 'undici'
 import { type ConnectOptions, vettedConnector } from './connect.ts'
 import { AttemptFailure } from './failure.ts'
@@ -106,13 +106,10 @@ async function read(response: Dispatcher.ResponseData) {
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_DOCUMENT_BYTES)
-      throw new Refusal('document-too-large', {
-        detail: `a document may have at most ${MAX_DOCUMENT_BYTES} bytes`,
-      })
+    if (size > MAX_DOCUMENT_BYTES) throw documentTooLarge()
     parts.push(chunk)
   }
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(String(headers['content-type'] ?? ''))?.[1]
+  const charset = charsetOf(String(headers['content-type'] ?? ''))
   const packed = await compressed(Buffer.concat(parts))
   return { gzip: packed.toString('base64'), ...(charset && { charset }) }
 }

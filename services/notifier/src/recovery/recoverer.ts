@@ -8,7 +8,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { Bus, MissedMessages } from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
-import type { Leases } from '@gantry/stores'
+import { type Leases, pagesOf } from '@gantry/stores'
 import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
@@ -53,6 +53,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
    * @returns whether there are running recoveries
    */
   const advanceAll = async (signal: AbortSignal): Promise<boolean> => {
+    let any = false
     const advanced = new Set<string>()
     const batches = new Map<string | null, number>()
     const mayAdvance = (owner: string | null) => {
@@ -60,13 +61,8 @@ export function startRecoverer(options: RecovererOptions): Worker {
       batches.set(owner, count)
       return count <= BATCHES_PER_OWNER
     }
-    for (let after = ''; ; ) {
-      const running = await recoveries.documents.list({
-        where: { runningSince: { gt: after } },
-        sort: [{ field: 'runningSince', direction: 'asc' }],
-        limit: PAGE,
-      })
-      for (const { doc } of running) {
+    for await (const running of pagesOf(recoveries.documents, { by: 'runningSince', size: PAGE })) {
+      for (const doc of running) {
         if (signal.aborted) return false
         if (advanced.has(doc.webhook)) continue
         advanced.add(doc.webhook)
@@ -77,9 +73,9 @@ export function startRecoverer(options: RecovererOptions): Worker {
             log.error({ recovery: doc.id, err: error }, 'cannot advance a recovery, tries again')
         })
       }
-      if (running.length < PAGE) return running.length > 0 || after !== ''
-      after = running.at(-1)?.doc.runningSince ?? after
+      any ||= running.length > 0
     }
+    return any
   }
 
   return superviseUnderLease({ leases, name: 'notifier.recoveries', holder, log }, async (_, leaseSignal) => {

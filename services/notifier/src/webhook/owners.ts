@@ -8,6 +8,7 @@ import {
 } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { Peers } from '@gantry/service-runtime'
+import { pagesOf } from '@gantry/stores'
 import { z } from 'zod'
 import type { KnownUsers } from '../user/known-users.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
@@ -69,17 +70,8 @@ export function owners(options: OwnersOptions): Owners {
   }
 
   /** Pages of active webhooks, by id. */
-  async function* active(where: { owner?: string }, signal?: AbortSignal) {
-    for (let after = ''; !signal?.aborted; ) {
-      const found = await webhooks.documents.list({
-        where: { ...where, active: true, id: { gt: after } },
-        limit: PAGE,
-      })
-      yield found.map(({ doc }) => doc)
-      if (found.length < PAGE) return
-      after = found.at(-1)?.doc.id ?? after
-    }
-  }
+  const active = (where: { owner?: string }) =>
+    pagesOf(webhooks.documents, { where: { ...where, active: true }, by: 'id', size: PAGE })
 
   return {
     request,
@@ -106,7 +98,7 @@ export function owners(options: OwnersOptions): Owners {
     },
     async checkAll(which, signal) {
       const requested = new Set<string>()
-      for await (const page of active({}, signal)) {
+      for await (const page of active({})) {
         const owning = new Set(page.flatMap(({ owner }) => owner ?? []))
         const known = which === 'all' ? requested : await users.documents.existing([...owning])
         for (const user of owning) {
