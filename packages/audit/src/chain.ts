@@ -19,7 +19,7 @@ export interface LogPoint {
   hash: string
 }
 
-/** The same place in the chain of records and in the log. */
+/** The end of the chain: the last record, and the last event of the log that it covers. */
 export interface ChainEnd {
   record: ChainPoint
   log: LogPoint

@@ -98,13 +98,13 @@ export function parsedLine(json: string): Line | undefined {
   return kind?.[1].safeParse(value).success ? (value as Line) : undefined
 }
 
-/** The trailer in the JSON of a line; undefined when the line is none. Its signature is not checked. */
+/** The trailer in the JSON of a line; undefined for other lines. Its signature is not checked. */
 export function parseTrailer(json: string): { trailer: Trailer; signature: string } | undefined {
   const line = parsedLine(json)
   return line && 'trailer' in line ? line : undefined
 }
 
-/** Why the service ended an export, in the JSON of a line; undefined when the line is none of these. */
+/** Why the service ended an export, in the JSON of a line; undefined for other lines. */
 export function parseError(json: string): string | undefined {
   const line = parsedLine(json)
   return line && 'error' in line ? line.error.reason : undefined

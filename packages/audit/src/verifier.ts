@@ -14,7 +14,7 @@ interface Seen {
   omitted: number
   /** What limits the proof, as sentences. */
   warnings: string[]
-  /** The chain hash after the record that was looked for; undefined when the export does not reach it. */
+  /** The chain hash after the record `at`; undefined when the export does not reach it. */
   chainHashAt?: string
 }
 
@@ -36,7 +36,7 @@ interface BrokenRecord {
   reason: string
 }
 
-/** A longer line is no line of an export. */
+/** Maximum length of a line of an export, in bytes. */
 const LONGEST_LINE = 32 * 1024 * 1024
 const LINE_FEED = 10
 const CLOSING_BRACE = 125
@@ -59,7 +59,7 @@ type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 /**
  * Verifies an export in any format. Memory does not depend on its size.
  * @param trusted the audit keys of the installation; without them, the keys in the export are used, with a warning
- * @param at number of a record whose chain hash is looked for
+ * @param at number of the record whose chain hash is returned
  */
 export async function verifyExport(
   chunks: Chunks,
@@ -87,7 +87,7 @@ export async function* verifiedRecords(
   return verifier.end()
 }
 
-/** What is looked for in an export. */
+/** What the caller wants to know besides the verification. */
 interface Wanted {
   at?: number | undefined
   record?(record: StoredRecord): void
@@ -114,7 +114,7 @@ class ExportVerifier {
   #count = 0
   #omitted = 0
   #first: RecordPlace | null = null
-  /** The last record, until its position is asked for. */
+  /** The last record, until `#lastPlace` reads its position. */
   #lastRecord: { number: number; record: Uint8Array | string } | undefined
   #last: RecordPlace | null = null
   #trailer: Trailer | undefined
@@ -256,7 +256,7 @@ class ExportVerifier {
     return 'trailer' in line ? line : undefined
   }
 
-  /** The same for CSV and CEF. @returns the line; undefined for other lines */
+  /** Checks a record line of CSV or CEF without personal fields. @returns the line; undefined for other lines */
   #checkShownRecord(json: string): RecordLine | undefined {
     const head = PLAIN_RECORD.exec(json)
     if (!head || !json.endsWith('}')) return undefined

@@ -48,7 +48,7 @@ export function sqliteReadModels(options: ReadModelsOptions): ReadModels {
 /** Documents of a transaction: other work of the process waits for it. */
 const WRITTEN_AT_ONCE = 400
 
-/** The same without groups of collections. */
+/** The store without groups of collections, which `withGenerations` adds. */
 export function sqliteReadModelStore({
   path,
   now,

@@ -3,7 +3,7 @@ import type { Bus, StoredMessage, Subjects } from './bus.ts'
 /** Maximum time by which the clock of a caller may be ahead of the clock of the bus. */
 const AHEAD_MS = 300_000
 
-/** The messages that are searched: those on the subjects. `reader` is as in ReadOptions. */
+/** The subjects to search, and `reader` as in ReadOptions. */
 type Searched = Pick<Subjects, 'subjects'> & { reader?: string }
 
 /** The first message after a sequence (exclusive); undefined when there is none. */
@@ -23,8 +23,8 @@ export async function firstAfter(
 }
 
 /**
- * Finds, by bisection, a place after which all messages lie that were stored at a time (ISO 8601) or later. It may be earlier
- * than necessary, but not before the last message that was removed because of its age.
+ * Finds, by bisection, a sequence that precedes all messages that were stored at a time (ISO 8601) or later. It can be
+ * earlier than necessary, but at the earliest that of the last message that was removed because of its age.
  * @returns its sequence, and the message there, unless that was removed
  */
 export async function placeBefore(

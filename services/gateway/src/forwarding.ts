@@ -29,9 +29,9 @@ export interface ForwardingOptions {
 
 /** Time for a service to begin its response to a change, and between two parts of the response body. */
 const TIMEOUT_MS = 20_000
-/** The same for a document, which may wait for the checks of others. Shorter than the 60 s of common proxies. */
+/** For a document, which may wait for the checks of others. Shorter than the 60 s of common proxies. */
 const DOCUMENT_TIMEOUT_MS = 50_000
-/** The same for a read: the first replica may be paused; the other may have to load the documents for lists. */
+/** For a read: the first replica may be paused; the other may have to load the documents for lists. */
 const READ_TIMEOUT_MS = { first: 5_000, other: 60_000 }
 /** Safe methods (RFC 9110 §9.2.1). */
 const SAFE = new Set(['GET', 'HEAD'])

@@ -7,8 +7,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 const PATH_LIMIT = 500
 
 /**
- * Records refusals (403) in the audit log before the caller gets them: those of operations whose scope only administrators
- * have, and those of callers with the scope, e.g. of a user who grants a role above their own.
+ * Records refusals (403) in the audit log before they are answered. A refusal for a missing scope is recorded if only
+ * administrators have this scope. A refusal for another reason is always recorded, e.g. granting a role above one's own.
  */
 export function recordRefusals(
   app: FastifyInstance,

@@ -142,7 +142,7 @@ function announcements({ eventStore, process }: Instrumented, ofOperations: Pick
     /** Without a change it sends the last event again, since its writer may have died before sending it. */
     image: async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) =>
       send(facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)),
-    /** The same for documents, of which a stream has several. Waits until the operations can be found, for a limited time. */
+    /** Without a change it sends the last event of the document. Waits for a limited time until its operations are found. */
     async document(
       api: string,
       document: string,

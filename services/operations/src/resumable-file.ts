@@ -12,7 +12,7 @@ export interface ResumableFile {
 }
 
 interface OwnLines {
-  /** Whether a complete line is one of such a file. */
+  /** Whether a complete line can be part of such a file. */
   isOwn(line: string): boolean
   /** What each line begins with. */
   beginning: string

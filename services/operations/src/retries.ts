@@ -1,7 +1,7 @@
 import { Backoff, sleep } from '@gantry/pacing'
 import { CommandFailed, notice } from './command.ts'
 
-/** What failed may succeed when it is tried again. */
+/** A failure that another attempt may not have. */
 export class TemporaryFailure extends CommandFailed {
   /** The pause that the other side asks for, in milliseconds. */
   readonly retryAfterMs: number
@@ -17,7 +17,7 @@ interface RetriesOptions {
   signal: AbortSignal
   /** Time without progress after which a failure is final, in milliseconds. */
   giveUpMs?: number
-  /** The same before the other side has answered. */
+  /** The time before the other side has answered. Default: `giveUpMs`. */
   firstGiveUpMs?: number
 }
 

@@ -166,7 +166,7 @@ const PARTS = [
 
 const collectionOf = (collection: CollectionName) => `${storedName(collection)}@${collection.version}`
 
-/** The collection of the next index in the file, whose shape can be a former one. @param after number of an index */
+/** The collection of the next index in the file, also of one with a former shape. @param after number of an index */
 export function indexedCollection(db: DatabaseSync, after: number): Indexed | undefined {
   const find = db.prepare(
     `SELECT name, version, shape FROM indexes i JOIN collections ON collection = name || '@' || version

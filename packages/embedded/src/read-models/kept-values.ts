@@ -20,13 +20,13 @@ interface Selected {
   rows: Clause
   /** The table of texts, if the condition is about the text. */
   texts?: string | undefined
-  /** The expression that is kept of such a row. */
+  /** The SQL expression whose value is kept. */
   value: string
 }
 
 /** Limit of what is kept for the collections of a file, in bytes. */
 const KEPT_BYTES = 64 * 1024 * 1024
-/** Number of values that stay whatever their size: a query must not drop those that it reads in slices. */
+/** Number of values that are never dropped: a query must not drop those that it reads in slices. */
 const LEAST_KEPT = 8
 
 /** The values that are kept for all collections of a file. The least recently used ones are dropped beyond the limit. */
@@ -216,7 +216,7 @@ export class KeptColumn extends KeptValues {
     )
   }
 
-  /** The same in ascending order, with null. @param documents number of documents in `among` */
+  /** The values with their counts, in ascending order, null included. @param documents number of documents in `among` */
   blocks(documents: number, among?: Uint8Array): [value: StoredValue, count: number][] {
     const counts = this.counts(among)
     const nulls = counts.reduce((left, [, count]) => left - count, documents)

@@ -116,8 +116,8 @@ export class ListIndex {
   }
 
   /**
-   * Empties the index when removals are unknown: tombstones were forgotten before they were applied, or somebody deleted
-   * documents from the file.
+   * Empties the index when removals are unknown: tombstones were forgotten before they were applied, or documents were
+   * deleted from the file by other means.
    */
   #resetIfUnknown() {
     const { cursor, forgotten } = this.position()

@@ -15,16 +15,16 @@ import type { ListIndex } from './list-index.ts'
 import type { RecentWords } from './recent-words.ts'
 import { readScalar } from './statements.ts'
 
-/** The documents that a search finds, by slot. */
+/** The documents that a search finds. A slot is the number of a document in the index. */
 export interface Searched {
-  /** By slot: the relevance; 0 if it is not found. */
+  /** By slot: the relevance of the document; 0 if it is not found. */
   scores: Float32Array
-  /** A byte for each slot, from 1: one if it is found. */
+  /** One byte for each slot, the first for slot 1: 1 if the document is found. */
   bytes: Uint8Array
   count: number
 }
 
-/** Number of results that are kept: a page, its total and the facets are asked for one after the other. */
+/** Number of cached results. A page, its total and the facets are separate calls. */
 const KEPT = 4
 
 /** Finds and ranks the documents of an index. Each call needs a transaction in which the indexes are current. */
@@ -116,7 +116,7 @@ export class Searches {
   }
 }
 
-/** The words of documents as those of the documents that they describe. */
+/** Attributes the words of describing documents to the documents that they describe. */
 const mapped = (source: WordSource, references: KeptReferences): WordSource => ({
   wordsLike: term => source.wordsLike(term),
   count: word => source.count(word),
@@ -127,7 +127,7 @@ const mapped = (source: WordSource, references: KeptReferences): WordSource => (
     }),
 })
 
-/** The words of texts that stand for values of a column, as words of the documents with those values. */
+/** Attributes the words of a name to the documents that have the named value in a column. */
 function namesOf(column: KeptColumn, { texts, as }: NonNullable<Search['named']>): WordSource {
   const words = new MemoryWords()
   for (const [number, value] of column.values.entries()) {

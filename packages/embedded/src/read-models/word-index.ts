@@ -25,7 +25,7 @@ const CHANGES_AT_ONCE = 512
 const MOST_RECENT = 4_096
 /** Postings that one transaction changes: some 40 ms. Fewer at once take more time for each document. */
 const EDITS = 30_000
-/** Number of words of which the index remembers that the file has them. */
+/** Number of words that the index remembers to be in the file. */
 const REMEMBERED = 50_000
 /** Size of the cache of impacts, in words. */
 const KEPT_WORDS = 100_000

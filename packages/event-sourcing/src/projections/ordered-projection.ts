@@ -9,19 +9,19 @@ const SAVED_EVERY = 1_000
 /** The name under which the state at a checkpoint is saved. */
 export const stateCheckpointOf = (checkpoint: string): string => `${checkpoint}.state`
 
-/** An ordered projection on its way through the log. */
+/** An ordered projection while it reads the log. */
 export interface OrderedProgress {
-  /** The documents of the next events of the log. */
+  /** Projects the next events of the log. @returns the documents to write */
   project(events: readonly RecordedEvent[]): Write[]
-  /** The events of services that are malformed. */
+  /** The malformed events of services among these. */
   malformed(events: readonly RecordedEvent[]): RecordedEvent[]
   /** To be called once the documents of all events up to the position are written. @throws LeaseLost */
   written(position: Position): Promise<void>
 }
 
 /**
- * Continues an ordered projection after a position. The state there is computed from the log, beginning with a state that
- * was saved before: documents after the position may exist, if a process died between writing them and the checkpoint.
+ * Continues an ordered projection after a position. Its state there is the last state that was saved before, with the events
+ * since. It is not read from the documents: if a process died before it saved the checkpoint, they are ahead of the position.
  */
 export async function continueInOrder(
   models: ModelGeneration,
@@ -34,7 +34,7 @@ export async function continueInOrder(
   const usable = (event: RecordedEvent) => event.malformed === undefined && ours(event)
   let state = projection.initial
   let unsaved = 0
-  // Read models that are made again forget the state, which may be that of a log before it was restored from a backup.
+  // A new build begins without the saved state: after a restore it can be that of another log.
   if (after === START) await readModels.checkpoints.clear(name)
   else {
     const text = await readModels.checkpoints.get(name)

@@ -18,11 +18,11 @@ export interface Period extends Document {
   resource: string
   /** ISO 8601 UTC with milliseconds, inclusive. */
   validFrom: string
-  /** The same, exclusive; NOT_ENDED for the period that has not ended. */
+  /** ISO 8601 UTC with milliseconds, exclusive; NOT_ENDED for the current period. */
   validTo: string
 }
 
-/** Later than every time that can be asked for. */
+/** Later than the time of any query. */
 const NOT_ENDED = '9999-12-31T23:59:59.999Z'
 
 /** The fields of a period that queries need, for the declaration of a collection. */
@@ -78,7 +78,7 @@ interface Timeline<State> extends StreamState<State> {
 
 /** Maximum number of cached streams, and of the resources in them. */
 const KEPT = { max: 5_000, maxSize: 50_000 }
-/** The same for streams of a rebuild, so that few objects survive a garbage collection. */
+/** In a rebuild, fewer streams are cached, so that few objects survive a garbage collection. */
 const KEPT_IN_REBUILD = { max: 200, maxSize: 50_000 }
 
 /**

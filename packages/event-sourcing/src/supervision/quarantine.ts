@@ -33,8 +33,8 @@ export const relaysOf = (projectors: readonly string[]): string[] => [
 export const isRelay = (holder: string): boolean => holder.endsWith('.relay')
 
 /**
- * The held streams of one projector or relay. A rebuild makes those of a projector again. Those of a relay stay until
- * it reads the whole log again.
+ * The held streams of one projector or relay. A rebuild of a projector finds its held streams anew. A relay keeps
+ * its held streams until it reads the whole log again.
  */
 export const heldStreams = (projector: string): HeldStreams =>
   defineCollection<HeldStream>({
@@ -44,7 +44,7 @@ export const heldStreams = (projector: string): HeldStreams =>
   })
 
 /**
- * The same for all records: only the projector writes them, under its lease, so a record replaces the one before it.
+ * All records have the same revision: only the projector writes them, under its lease, and each replaces its predecessor.
  */
 const REVISION = 0
 

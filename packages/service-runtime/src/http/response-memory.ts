@@ -11,24 +11,25 @@ import { bytesOf } from './client-network.ts'
 
 /** Share of the limit that all anonymous callers may have together. */
 const ANONYMOUS_SHARE = 1 / 2
-/** What one of them may have, as a share of what is left for them: with many addresses, some stays for the next one. */
+/** Share of the rest of that part that one anonymous caller may have, so that some is left for the next address. */
 const SHARE_OF_LEFT = 1 / 4
 /** Minimum time between two measurements in milliseconds, because each reads all connections of the machine. */
 const PAUSE_MS = 100
 const CHECK_MS = 5_000
-/** What a longer stream counts when it begins: more than sockets take on most networks before a client receives anything. */
+/** What a longer stream counts at its beginning: more than most sockets take before the client receives anything. */
 const STREAM_BYTES = 1_024 * 1_024
+/** How long the size of a refused response is remembered. */
 const REFUSED_MS = 60_000
-/** Within this time a client has to receive `LEAST_BYTES`, or all that it had to receive at the beginning. */
+/** In this time a client must receive `LEAST_BYTES`, or everything that waited at the beginning of the time. */
 const SLOW_MS = 30_000
 const LEAST_BYTES = 30 * 1_024
 
 /** Node's counters of a socket: all bytes handed to it, and those that the kernel has not taken yet. */
 type ServerSocket = Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null }
 
-/** A connection with bytes that the client may not have received. Stays after its end while the kernel still sends them. */
+/** A connection with bytes that the client may not have received. The kernel can still send them after it was closed. */
 interface Connection {
-  /** As `unacknowledged` names it. */
+  /** Its name in the result of `unacknowledged`. */
   readonly name: string
   socket: ServerSocket | undefined
   account: string
@@ -62,7 +63,7 @@ export class ResponseMemory {
   readonly #accounts: Accounts
   #anonymous = 0
   readonly #connections = new Set<Connection>()
-  /** The size of the response that an account was last refused: so much is expected of its next request. */
+  /** By account: the size of the last refused response. The next read is expected to be as large. */
   readonly #refused = new LRUCache<string, number>({ max: 1_000, ttl: REFUSED_MS, ttlAutopurge: true })
   /** Measures after the call. */
   readonly #measure = atMostEvery(PAUSE_MS, () => this.#measureAll())
@@ -106,13 +107,13 @@ export class ResponseMemory {
     if (connection.response === response) return undefined
     const account = accountOf(request)
     if (account !== connection.account) {
-      // Otherwise a caller could pass on what it does not read, again and again.
+      // Unread bytes pass to the next caller only within its share. Callers could otherwise pass them on without end.
       const stays = connection.counted > 0 && this.#exceedsShare(request, connection.counted)
       if (stays && isRefusable(request, response, bytes))
         return this.#measure().then(() =>
           connection.counted > 0 ? tooManyRequests() : this.begin(request, response, bytes),
         )
-      if (!stays) this.#pass(connection, account, userOf(request) === undefined)
+      if (!stays) this.#assign(connection, account, userOf(request) === undefined)
     }
     connection.response = response
     connection.end = Math.max(connection.end, socket.bytesWritten) + bytes
@@ -139,7 +140,7 @@ export class ResponseMemory {
   #exceeded(request: FastifyRequest, own: number): 'account' | 'process' | undefined {
     const account = accountOf(request)
     const expected = own > 0 || !isRead(request) ? 0 : (this.#refused.get(account) ?? 0)
-    // A response that is larger than a limit is sent to a caller that has received all others.
+    // A caller that has received all earlier responses gets the next one, even if it is larger than a limit.
     if (this.#accounts.of(account) > own && this.#exceedsShare(request, expected)) return 'account'
     if (this.bytes > own && this.#accounts.exceedsLimit(expected)) return 'process'
     if (this.#anonymous <= own || userOf(request) !== undefined) return undefined
@@ -180,8 +181,8 @@ export class ResponseMemory {
     this.#accounts.add(connection.account, added)
   }
 
-  /** Other callers may use a connection after one another, e.g. one of a proxy. */
-  #pass(connection: Connection, account: string, isAnonymous: boolean): void {
+  /** Assigns the bytes to another account: a proxy sends requests of several callers over one connection. */
+  #assign(connection: Connection, account: string, isAnonymous: boolean): void {
     const { counted } = connection
     this.#count(connection, 0)
     Object.assign(connection, { account, isAnonymous })
@@ -214,7 +215,7 @@ const tooManyRequests = () =>
     headers: { 'retry-after': RETRY_AFTER },
   })
 
-/** Whether a response may be refused when its size is known. A change has been made by then. */
+/** Whether a response may still be refused when its size is known: only that of a read, since a change has been made. */
 const isRefusable = (request: FastifyRequest, { statusCode }: ServerResponse, bytes: number) =>
   bytes > 0 && statusCode < 400 && isRead(request) && !isVouched(request)
 
@@ -255,7 +256,7 @@ function watchProgress(connection: Connection, now: number): Connection {
 /** A socket of /proc/net/tcp that has unacknowledged bytes: local port, remote address and port, and the bytes. */
 const WAITING = /: \w+:(\w{4}) (?:0{16}FFFF0000)?(\w+:\w{4}) \w\w (?!0{8})(\w{8}):/g
 
-/** Bytes that the kernel has of each connection: not sent, or not acknowledged by the client. Empty if it does not tell. */
+/** By connection: bytes in the kernel, not sent or not acknowledged by the client. Empty without /proc. */
 async function unacknowledged(): Promise<ReadonlyMap<string, number>> {
   const tables = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map(path => readFile(path, 'latin1').catch(() => '')),
@@ -282,7 +283,7 @@ export function countResponses(app: FastifyInstance, memory: ResponseMemory): vo
   app.addHook('preHandler', (request, _reply, done) => {
     if (!memory.mayRefuse || isVouched(request) || !(isRead(request) || userOf(request))) return done()
     memory.refusal(request).then(refusal => {
-      // Others cannot prevent the changes of a caller.
+      // Responses to other callers must not prevent a change.
       done(isRead(request) || refusal?.code === 'too-many-requests' ? refusal : undefined)
     })
   })

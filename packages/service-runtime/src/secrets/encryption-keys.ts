@@ -8,7 +8,7 @@ import {
 } from 'node:crypto'
 import { z } from 'zod'
 
-// Node takes ten times as long for a key in bytes as for the same one as an object.
+// Keys are KeyObjects, because Node takes ten times as long for a key in bytes.
 
 /** A key for one purpose, derived from the configured one. @returns 32 bytes (RFC 5869) */
 export const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
@@ -75,7 +75,7 @@ export class EncryptionKeyMissing extends Error {
   }
 }
 
-/** The id of a key that the setting gives none. */
+/** The id of a key that has none in the setting. */
 const PLAIN_ID = '0'
 const RULE = 'must be 32 bytes, in base64 or hexadecimal'
 const ID = /^[A-Za-z0-9_-]{1,32}$/
@@ -124,7 +124,7 @@ export function sealer({ first, all }: EncryptionKeys, purpose: string): Sealer 
   const sealedNow = (plain: Uint8Array | string) => `${prefix}${seal(own, plain)}`
   const open = (sealed: string): Buffer => {
     const { id, value } = parts(sealed)
-    // A value names the id that its key had then. Another id, or another key with this id, may be given by now.
+    // The setting may have given the key another id since, and the id of the value to another key.
     const named = derived.filter(key => key.id === id)
     const others = derived.filter(key => key.id !== id)
     for (const { key } of [...named, ...others]) {
@@ -142,7 +142,7 @@ export function sealer({ first, all }: EncryptionKeys, purpose: string): Sealer 
   }
 }
 
-/** Those of the recorded keys that the given keys lack. */
+/** The recorded keys that are not among the given ones. */
 export const missingKeys = ({ all }: EncryptionKeys, recorded: readonly KeyInUse[]): KeyInUse[] => {
   const known = new Set(all.map(({ bytes }) => fingerprint(bytes)))
   return recorded.filter(key => !known.has(key.fingerprint))

@@ -28,7 +28,7 @@ export interface MongoReadModelsOptions extends MongoOptions {
   elapsed?: () => number
 }
 
-/** How long the generations that a process has read are acted on, in milliseconds. Reading them takes a request. */
+/** How long a process uses the generations that it has read, in milliseconds. Reading them takes a request. */
 const GENERATIONS_KNOWN_FOR_MS = 1_000
 
 /**
@@ -42,8 +42,8 @@ const GENERATIONS_KNOWN_FOR_MS = 1_000
  * Connects by itself, and again whenever the server is back. While the server is unavailable, calls fail with
  * ReadModelsUnavailable within seconds.
  *
- * A page and its total are two queries. Changes between them can be in one of them only, but the two never contradict each
- * other. A total reads as many index entries as there are matches, about a microsecond each. Strings sort by code point,
+ * A page and its total are two queries, so that a change in between can be in only one of them. A page that is not full
+ * determines the total. A total reads as many index entries as there are matches, about a microsecond each. Strings sort by code point,
  * which differs from the order by code unit only for characters beyond U+FFFF.
  * @throws MongoRefused when the URL cannot be used
  */
@@ -54,7 +54,7 @@ export function mongoReadModels(options: MongoReadModelsOptions): ReadModels {
   })
 }
 
-/** The same without groups of collections. */
+/** The store without groups of collections, which `withGenerations` adds. */
 function mongoReadModelStore({
   indexes,
   elapsed = () => performance.now(),

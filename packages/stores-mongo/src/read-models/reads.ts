@@ -80,7 +80,7 @@ function selecting<D extends Document>(prepared: PreparedCollection<D>, opening:
   /** The filter for MongoDB; undefined when no document can satisfy it. */
   const selection = async (filter: Filter) => (await selectionInOrder(filter))?.conditions
 
-  /** The same with the ids that a search has found, the most relevant first. */
+  /** Also returns the ids that a search has found, the most relevant first. */
   const selectionInOrder = async (filter: Filter) => {
     const terms = checked(filter)
     if (terms.length > 0 && !definition.text?.length) return undefined

@@ -77,7 +77,7 @@ const ACTIONS: Partial<Record<JobEvent['type'], ChangeAction<'JOB'>>> = {
   JobFailed: 'JOB_FAILED',
 }
 
-/** The changes of APIs that a job makes are described with them. */
+/** Describes changes of the job itself. The events of the APIs describe what the job changes in them. */
 function describe(before: JobState, { type }: JobEvent, after: JobState): Change | null {
   const action = ACTIONS[type]
   if (!action || !isPresent(after)) return null

@@ -268,7 +268,7 @@ function failureOf({ code, details }: Refusal = new Refusal('internal-error')): 
 
 const clip = (text: string) => text.slice(0, MAX_DETAIL).toWellFormed()
 
-/** Why the creator of a job may no longer do what it does; undefined if they may. @throws Unanswered */
+/** Why the creator of a job may no longer make its changes; undefined if they may. @throws Unanswered */
 type RightsOf = (actor: Actor) => Promise<JobFailure | undefined>
 
 function rightsNow(peers: Dependencies['process']['peers']): RightsOf {

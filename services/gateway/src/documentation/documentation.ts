@@ -24,7 +24,7 @@ const PAGE_POLICY = {
  * @param publicUrl the address of the service for its clients, if it is known
  */
 export async function documentation(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
-  // Made when they are first asked for, because they would delay the start.
+  // Made at the first request, because they would delay the start.
   const asyncApi = once(() => {
     const options = { publicUrl, basePath: app.prefix, version: packageJson.version }
     const document = asyncApiDocument(options)
@@ -55,7 +55,7 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
     const yaml = once(() => Buffer.from(docs.swagger({ yaml: true }) as string))
     await docs.register(swaggerUi, {
       uiHooks: {
-        // Responses share these buffers. The routes of Swagger UI make a text for each.
+        // Responses share these buffers. The routes of Swagger UI would serialise the document for each.
         preHandler({ routeOptions: { url } }, reply, done) {
           if (url?.endsWith('/docs/yaml')) reply.type('application/x-yaml').send(yaml())
           else if (url?.endsWith('/docs/json')) reply.type('application/json; charset=utf-8').send(body)

@@ -11,7 +11,7 @@ export const placeIn = (text: string, offset: number): Place => {
   return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') }
 }
 
-/** The same for many offsets in ascending order, in one pass. */
+/** The places of many offsets, which are in ascending order, in one pass. */
 export function placesIn(text: string, offsets: readonly number[]): Place[] {
   let line = 1
   let start = 0

@@ -129,7 +129,7 @@ function changedBy(events: readonly RecordedEvent[], { versions }: DocumentsStat
 /** Number of operations that are looked up at once. More than stores write at once. */
 const PROBED = 500
 
-/** The number after that of the last stored operation of a document, at least `end`. */
+/** The first number without a stored operation of the document; at least `end`. */
 async function endOf(
   rows: Pick<Collection<OperationDocument>, 'existing'>,
   id: string,

@@ -92,7 +92,7 @@ function withinBounds(format: Format): Format {
 }
 
 /**
- * The same by the first bytes of a larger file, where they are enough.
+ * Tells the format by the first bytes of a larger file, where they are enough.
  * @returns undefined when the whole file is needed
  * @throws Refusal as `formatOf` would for the whole file
  */

@@ -30,7 +30,7 @@ const NAME = 'media.linter'
 const POLL_MS = 1_000
 /** Time between two comparisons of the numbers of documents and of their scores. */
 const REVIEW_MS = 60_000
-/** Documents are looked for again that are this much older than the last one: the clocks of replicas differ. */
+/** How far the clocks of replicas may differ: documents that are older by this than the last one are read again. */
 const SKEW_MS = 60_000
 const PAGE = 1_000
 const LINTED = { kind: { in: RULE_SET_KINDS } }

@@ -11,7 +11,7 @@ type Judged = Pick<WebhookDocument, 'id' | 'url' | 'failingSince'>
 
 interface Healths {
   of(webhook: Judged): Promise<WebhookHealth>
-  /** The same for a page of a list; may be a second old. Concurrent lists share the reads. */
+  /** Of the webhooks of a page; may be a second old. Concurrent lists share the reads. */
   ofAll(webhooks: readonly Judged[]): Promise<WebhookHealth[]>
 }
 

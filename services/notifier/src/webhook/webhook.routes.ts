@@ -58,7 +58,7 @@ export interface WebhookRoutes {
   keys: SigningKeys
   healths: {
     of(webhook: WebhookDocument): Promise<WebhookHealth>
-    /** The same for a page of a list; may be a second old. */
+    /** Of the webhooks of a page; may be a second old. */
     ofAll(webhooks: readonly WebhookDocument[]): Promise<WebhookHealth[]>
   }
   now(): Date
