@@ -94,22 +94,18 @@ export const eventSchemas = (root: Root): z.infer<typeof EventSchemaRecord>[] =>
     })),
   )
 
-const part = { service: 'gateway', tag: 'Events', scope: 'public', method: 'GET' } as const
+const part = { service: 'gateway', tag: 'Events', scope: 'public' } as const
 
-export const listEventSchemas = operation({
+export const listEventSchemas = operation('listEventSchemas', 'GET /events/schemas', {
   ...part,
-  id: 'listEventSchemas',
-  path: '/events/schemas',
   summary: 'List the schemas of all event types',
   description:
     'One for each version of each type. A version never changes, except that it gets optional members.',
   responses: { 200: { description: 'All schemas', schema: z.array(EventSchemaRecord) } },
 })
 
-export const getEventSchema = operation({
+export const getEventSchema = operation('getEventSchema', 'GET /events/schemas/{type}/{version}', {
   ...part,
-  id: 'getEventSchema',
-  path: '/events/schemas/{type}/{version}',
   summary: 'Get the JSON Schema of the data of an event type in a version',
   description:
     'JSON Schema 2020-12. The attribute dataschema of a CloudEvents event is the URL of its schema.',

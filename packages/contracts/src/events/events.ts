@@ -36,10 +36,7 @@ export const CloudEvent = z
   .meta({ id: 'CloudEvent' })
 export type CloudEvent = z.infer<typeof CloudEvent>
 
-export const publishEvent = operation({
-  id: 'publishEvent',
-  method: 'POST',
-  path: '/events',
+export const publishEvent = operation('publishEvent', 'POST /events', {
   service: 'notifier',
   tag: 'Events',
   summary: 'Publish an event of the platform',
@@ -142,10 +139,7 @@ const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(PUBLIC_EVENTS), ([, { sco
   .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
   .join(' ')
 
-export const streamEvents = operation({
-  id: 'streamEvents',
-  method: 'GET',
-  path: '/events',
+export const streamEvents = operation('streamEvents', 'GET /events', {
   service: 'gateway',
   tag: 'Events',
   summary: 'Read public events, optionally from a position on',

@@ -32,12 +32,9 @@ export function relationOf(kind: DocumentKind): 'service-desc' | 'service-doc' |
 export const LINKSET_MEDIA_TYPE =
   'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
-export const getApiCatalog = operation({
+export const getApiCatalog = operation('getApiCatalog', 'GET /.well-known/api-catalog', {
   service: 'gateway',
   tag: 'Apis',
-  id: 'getApiCatalog',
-  method: 'GET',
-  path: '/.well-known/api-catalog',
   summary: 'Read the catalogue as links for crawlers',
   description:
     'The API catalog of RFC 9727: each API with links to the documents of its versions, in the order of the names. `Link` leads to the next page. With `PUBLIC_CATALOG` it needs no credentials; without them it has ACTIVE APIs only.',

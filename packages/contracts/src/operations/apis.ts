@@ -191,10 +191,7 @@ export const filters = {
   product: Uuid.optional().meta({ description: 'Member of this product' }),
 }
 
-export const listApis = operation({
-  id: 'listApis',
-  method: 'GET',
-  path: '/apis',
+export const listApis = operation('listApis', 'GET /apis', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'List APIs',
@@ -247,10 +244,7 @@ export const ApiFacets = z
   .meta({ id: 'ApiFacets' })
 export type ApiFacets = z.infer<typeof ApiFacets>
 
-export const getApiFacets = operation({
-  id: 'getApiFacets',
-  method: 'GET',
-  path: '/apis/facets',
+export const getApiFacets = operation('getApiFacets', 'GET /apis/facets', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Count the APIs by the values of their fields',
@@ -286,10 +280,7 @@ export const getApiFacets = operation({
   },
 })
 
-export const createApi = operation({
-  id: 'createApi',
-  method: 'POST',
-  path: '/apis',
+export const createApi = operation('createApi', 'POST /apis', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Create an API',
@@ -309,10 +300,7 @@ export const createApi = operation({
   conditional: true,
 })
 
-export const getApi = operation({
-  id: 'getApi',
-  method: 'GET',
-  path: '/apis/{api_id}',
+export const getApi = operation('getApi', 'GET /apis/{api_id}', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Get an API',
@@ -333,10 +321,7 @@ export const getApi = operation({
   conditional: true,
 })
 
-export const updateApi = operation({
-  id: 'updateApi',
-  method: 'PUT',
-  path: '/apis/{api_id}',
+export const updateApi = operation('updateApi', 'PUT /apis/{api_id}', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Replace an API',
@@ -351,10 +336,7 @@ export const updateApi = operation({
   conditional: true,
 })
 
-export const deleteApi = operation({
-  id: 'deleteApi',
-  method: 'DELETE',
-  path: '/apis/{api_id}',
+export const deleteApi = operation('deleteApi', 'DELETE /apis/{api_id}', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Delete an API with its versions and its image',
@@ -370,10 +352,7 @@ export const RestoreInput = z
   .object({ at: Instant.meta({ description: 'A time since the creation of the API, in the past' }) })
   .meta({ id: 'RestoreInput' })
 
-export const restoreApi = operation({
-  id: 'restoreApi',
-  method: 'POST',
-  path: '/apis/{api_id}/restore',
+export const restoreApi = operation('restoreApi', 'POST /apis/{api_id}/restore', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Restore the fields of an API as they were at a time',
@@ -398,10 +377,7 @@ const job = {
   startedAt: '2026-11-21T09:31:00.000Z',
 }
 
-export const deployApi = operation({
-  id: 'deployApi',
-  method: 'PUT',
-  path: '/environments/{environment_id}/apis/{api_id}',
+export const deployApi = operation('deployApi', 'PUT /environments/{environment_id}/apis/{api_id}', {
   service: 'catalog',
   tag: 'Deployments',
   summary: 'Deploy an API to an environment',
@@ -412,10 +388,7 @@ export const deployApi = operation({
   problems: ['api-not-found', 'deployment-running'],
 })
 
-export const undeployApi = operation({
-  id: 'undeployApi',
-  method: 'DELETE',
-  path: '/environments/{environment_id}/apis/{api_id}',
+export const undeployApi = operation('undeployApi', 'DELETE /environments/{environment_id}/apis/{api_id}', {
   service: 'catalog',
   tag: 'Deployments',
   summary: 'Undeploy an API from an environment',
@@ -425,17 +398,18 @@ export const undeployApi = operation({
   problems: ['api-not-found', 'api-not-deployed', 'deployment-running'],
 })
 
-export const cancelDeployment = operation({
-  id: 'cancelDeployment',
-  method: 'POST',
-  path: '/environments/{environment_id}/apis/{api_id}/cancel',
-  service: 'catalog',
-  tag: 'Deployments',
-  summary: 'Cancel the deployment job of an API and environment',
-  description:
-    'Marks the running job as failed, so that another job can start. The deployment agent is not stopped: it may still change the environment, but its report on the job is ignored.',
-  scope: 'API_WRITE',
-  params: DeploymentPath,
-  responses: { 200: { description: 'The job', schema: Job, example: { ...job, status: 'FAILED' } } },
-  problems: ['api-not-found', 'deployment-not-running'],
-})
+export const cancelDeployment = operation(
+  'cancelDeployment',
+  'POST /environments/{environment_id}/apis/{api_id}/cancel',
+  {
+    service: 'catalog',
+    tag: 'Deployments',
+    summary: 'Cancel the deployment job of an API and environment',
+    description:
+      'Marks the running job as failed, so that another job can start. The deployment agent is not stopped: it may still change the environment, but its report on the job is ignored.',
+    scope: 'API_WRITE',
+    params: DeploymentPath,
+    responses: { 200: { description: 'The job', schema: Job, example: { ...job, status: 'FAILED' } } },
+    problems: ['api-not-found', 'deployment-not-running'],
+  },
+)

@@ -65,11 +65,8 @@ const signatureExample = {
   signature: 'Zx3v…',
 }
 
-export const listAuditProofs = operation({
+export const listAuditProofs = operation('listAuditProofs', 'GET /auditLog/proofs', {
   service: 'identity',
-  id: 'listAuditProofs',
-  method: 'GET',
-  path: '/auditLog/proofs',
   tag: 'Audit',
   summary: 'List the signed roots of days',
   description:

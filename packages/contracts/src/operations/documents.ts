@@ -162,27 +162,27 @@ const part = { service: 'media', tag: 'Documents' } as const
 const path = '/apis/{api_id}/versions/{version_id}/documents/{name}'
 const notFound = ['api-not-found', 'version-not-found', 'document-not-found'] as const
 
-export const listDocuments = operation({
-  ...part,
-  id: 'listDocuments',
-  method: 'GET',
-  path: '/apis/{api_id}/versions/{version_id}/documents',
-  summary: 'List the documents of a version',
-  scope: 'API_READ',
-  params: VersionPath,
-  query: z.object({
-    ...paging(['name', 'kind', 'size', 'createdAt', 'updatedAt'], 'name,asc'),
-    at: pastTime,
-  }),
-  responses: { 200: { description: 'A page of documents', schema: pageOf(ScoredDocument, 'DocumentPage') } },
-  problems: ['api-not-found', 'version-not-found'],
-})
+export const listDocuments = operation(
+  'listDocuments',
+  'GET /apis/{api_id}/versions/{version_id}/documents',
+  {
+    ...part,
+    summary: 'List the documents of a version',
+    scope: 'API_READ',
+    params: VersionPath,
+    query: z.object({
+      ...paging(['name', 'kind', 'size', 'createdAt', 'updatedAt'], 'name,asc'),
+      at: pastTime,
+    }),
+    responses: {
+      200: { description: 'A page of documents', schema: pageOf(ScoredDocument, 'DocumentPage') },
+    },
+    problems: ['api-not-found', 'version-not-found'],
+  },
+)
 
-export const putDocument = operation({
+export const putDocument = operation('putDocument', `PUT ${path}`, {
   ...part,
-  id: 'putDocument',
-  method: 'PUT',
-  path,
   summary: 'Create or replace a document of a version',
   description:
     'The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document with wrong syntax is refused; violations of the schema of its kind become findings, or with `DOCUMENTS_STRICT` are refused too. References to other files are not followed. Entity tags in `If-Match` are those of the content; `If-None-Match: *` creates only.',
@@ -218,11 +218,8 @@ export const putDocument = operation({
 
 const content = { ETag: 'Strong entity tag of the content', 'Accept-Ranges': 'bytes' }
 
-export const downloadDocument = operation({
+export const downloadDocument = operation('downloadDocument', `GET ${path}`, {
   ...part,
-  id: 'downloadDocument',
-  method: 'GET',
-  path,
   summary: 'Download a document',
   description:
     'The bytes as they were sent. A `Range` of bytes is answered with 206. With `at` the bytes of that time, which are kept for `DOCUMENT_RETENTION` after they were replaced. With `PUBLIC_CATALOG` the present documents of ACTIVE APIs need no credentials.',
@@ -243,11 +240,8 @@ export const downloadDocument = operation({
   conditional: true,
 })
 
-export const deleteDocument = operation({
+export const deleteDocument = operation('deleteDocument', `DELETE ${path}`, {
   ...part,
-  id: 'deleteDocument',
-  method: 'DELETE',
-  path,
   summary: 'Delete a document',
   description: 'If it is the primary one, the oldest other document of the version becomes primary.',
   scope: 'API_WRITE',
@@ -257,11 +251,8 @@ export const deleteDocument = operation({
   conditional: true,
 })
 
-export const listFindings = operation({
+export const listFindings = operation('listFindings', `GET ${path}/findings`, {
   ...part,
-  id: 'listFindings',
-  method: 'GET',
-  path: `${path}/findings`,
   summary: 'List the findings in a document',
   description:
     'Violations of the schema of its kind, at most 1,000, and for callers with READ_GOVERNANCE_DATA what enabled rule sets find, at most 500 of each. Errors first.',
@@ -290,11 +281,8 @@ export const listFindings = operation({
   problems: [...notFound, 'too-many-checks'],
 })
 
-export const compareDocument = operation({
+export const compareDocument = operation('compareDocument', `GET ${path}/diff`, {
   ...part,
-  id: 'compareDocument',
-  method: 'GET',
-  path: `${path}/diff`,
   summary: 'Compare a document with that of an earlier version',
   description:
     'What changed for clients of OpenAPI, AsyncAPI, GraphQL, JSON Schema and Protobuf: texts and examples do not count. A change of a schema that several operations use is told once. Changes of other kinds are UNCLEAR.',
@@ -341,24 +329,22 @@ const operations = {
   200: { description: 'A page of operations', schema: pageOf(DescribedOperation, 'OperationPage') },
 }
 
-export const listVersionOperations = operation({
-  ...part,
-  id: 'listVersionOperations',
-  method: 'GET',
-  path: '/apis/{api_id}/versions/{version_id}/operations',
-  summary: 'List the operations in the documents of a version',
-  scope: 'API_READ',
-  params: VersionPath,
-  query: operationQuery,
-  responses: operations,
-  problems: ['api-not-found', 'version-not-found'],
-})
+export const listVersionOperations = operation(
+  'listVersionOperations',
+  'GET /apis/{api_id}/versions/{version_id}/operations',
+  {
+    ...part,
+    summary: 'List the operations in the documents of a version',
+    scope: 'API_READ',
+    params: VersionPath,
+    query: operationQuery,
+    responses: operations,
+    problems: ['api-not-found', 'version-not-found'],
+  },
+)
 
-export const listOperations = operation({
+export const listOperations = operation('listOperations', 'GET /operations', {
   ...part,
-  id: 'listOperations',
-  method: 'GET',
-  path: '/operations',
   summary: 'List the operations in all documents',
   scope: 'API_READ',
   query: operationQuery,

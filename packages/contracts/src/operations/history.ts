@@ -88,10 +88,7 @@ const responses = {
 
 const DELETED = 'Newest first, unless sorted otherwise. Also available after the deletion.'
 
-export const getApiHistory = operation({
-  id: 'getApiHistory',
-  method: 'GET',
-  path: '/apis/{api_id}/history',
+export const getApiHistory = operation('getApiHistory', 'GET /apis/{api_id}/history', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'List the changes of an API',
@@ -103,25 +100,23 @@ export const getApiHistory = operation({
   problems: ['api-not-found'],
 })
 
-export const getVersionHistory = operation({
-  id: 'getVersionHistory',
-  method: 'GET',
-  path: '/apis/{api_id}/versions/{version_id}/history',
-  service: 'catalog',
-  tag: 'Versions',
-  summary: 'List the changes of a version',
-  description: `${DELETED} A name means the version that had it last.`,
-  scope: 'API_READ',
-  params: VersionPath,
-  query: z.object(query),
-  responses,
-  problems: ['api-not-found', 'version-not-found'],
-})
+export const getVersionHistory = operation(
+  'getVersionHistory',
+  'GET /apis/{api_id}/versions/{version_id}/history',
+  {
+    service: 'catalog',
+    tag: 'Versions',
+    summary: 'List the changes of a version',
+    description: `${DELETED} A name means the version that had it last.`,
+    scope: 'API_READ',
+    params: VersionPath,
+    query: z.object(query),
+    responses,
+    problems: ['api-not-found', 'version-not-found'],
+  },
+)
 
-export const getWebhookHistory = operation({
-  id: 'getWebhookHistory',
-  method: 'GET',
-  path: '/webhooks/{webhook_id}/history',
+export const getWebhookHistory = operation('getWebhookHistory', 'GET /webhooks/{webhook_id}/history', {
   service: 'notifier',
   tag: 'Webhooks',
   summary: 'List the changes of a webhook',

@@ -84,11 +84,8 @@ export const userExample: UserRecord = {
   updatedAt: '2026-11-21T09:30:00.000Z',
 }
 
-export const login = operation({
+export const login = operation('login', 'POST /login', {
   ...part,
-  id: 'login',
-  method: 'POST',
-  path: '/login',
   tag: 'Login',
   summary: 'Log in with username and password',
   description:
@@ -110,11 +107,8 @@ export const login = operation({
   problems: ['wrong-credentials', 'sso-login-only', 'user-inactive'],
 })
 
-export const logout = operation({
+export const logout = operation('logout', 'POST /logout', {
   ...part,
-  id: 'logout',
-  method: 'POST',
-  path: '/logout',
   tag: 'Login',
   summary: 'Revoke all login tokens of the caller',
   scope: 'authenticated',
@@ -139,11 +133,8 @@ export const Session = z
   .meta({ id: 'Session' })
 export type Session = z.infer<typeof Session>
 
-export const getSession = operation({
+export const getSession = operation('getSession', 'GET /session', {
   ...part,
-  id: 'getSession',
-  method: 'GET',
-  path: '/session',
   tag: 'Login',
   summary: 'Get the caller and what their credential may do',
   scope: 'authenticated',
@@ -206,11 +197,8 @@ const tokenExample = {
   lastUsedAt: null,
 }
 
-export const createAccessToken = operation({
+export const createAccessToken = operation('createAccessToken', 'POST /accessTokens', {
   ...part,
-  id: 'createAccessToken',
-  method: 'POST',
-  path: '/accessTokens',
   tag: 'Access tokens',
   summary: 'Create a personal access token',
   scope: 'ACCESS_TOKEN_MANAGE',
@@ -229,11 +217,8 @@ export const createAccessToken = operation({
   secretFields: ['token'],
 })
 
-export const listAccessTokens = operation({
+export const listAccessTokens = operation('listAccessTokens', 'GET /accessTokens', {
   ...part,
-  id: 'listAccessTokens',
-  method: 'GET',
-  path: '/accessTokens',
   tag: 'Access tokens',
   summary: "List the caller's access tokens",
   scope: 'ACCESS_TOKEN_MANAGE',
@@ -243,11 +228,8 @@ export const listAccessTokens = operation({
   },
 })
 
-export const getAccessToken = operation({
+export const getAccessToken = operation('getAccessToken', 'GET /accessTokens/{id}', {
   ...part,
-  id: 'getAccessToken',
-  method: 'GET',
-  path: '/accessTokens/{id}',
   tag: 'Access tokens',
   summary: "Get one of the caller's access tokens",
   scope: 'ACCESS_TOKEN_MANAGE',
@@ -256,11 +238,8 @@ export const getAccessToken = operation({
   problems: ['access-token-not-found'],
 })
 
-export const deleteAccessToken = operation({
+export const deleteAccessToken = operation('deleteAccessToken', 'DELETE /accessTokens/{id}', {
   ...part,
-  id: 'deleteAccessToken',
-  method: 'DELETE',
-  path: '/accessTokens/{id}',
   tag: 'Access tokens',
   summary: "Revoke one of the caller's access tokens",
   scope: 'ACCESS_TOKEN_MANAGE',
@@ -272,11 +251,8 @@ export const deleteAccessToken = operation({
 const UserPath = z.object({ user_id: Uuid })
 const users = { ...part, tag: 'Users' } as const
 
-export const listUsers = operation({
+export const listUsers = operation('listUsers', 'GET /users', {
   ...users,
-  id: 'listUsers',
-  method: 'GET',
-  path: '/users',
   summary: 'List users',
   scope: 'USER_READ',
   query: z.object({
@@ -291,11 +267,8 @@ export const listUsers = operation({
   responses: { 200: { description: 'A page of users', schema: pageOf(UserRecord, 'UserPage') } },
 })
 
-export const createUser = operation({
+export const createUser = operation('createUser', 'POST /users', {
   ...users,
-  id: 'createUser',
-  method: 'POST',
-  path: '/users',
   summary: 'Create a user',
   description:
     'Callers cannot create users with a role above their own, and cannot create an administrator with an access token that lacks a scope of that role.',
@@ -321,11 +294,8 @@ export const createUser = operation({
   conditional: true,
 })
 
-export const getUser = operation({
+export const getUser = operation('getUser', 'GET /users/{user_id}', {
   ...users,
-  id: 'getUser',
-  method: 'GET',
-  path: '/users/{user_id}',
   summary: 'Get a user',
   scope: 'USER_READ',
   params: UserPath,
@@ -334,11 +304,8 @@ export const getUser = operation({
   conditional: true,
 })
 
-export const updateUser = operation({
+export const updateUser = operation('updateUser', 'PUT /users/{user_id}', {
   ...users,
-  id: 'updateUser',
-  method: 'PUT',
-  path: '/users/{user_id}',
   summary: 'Replace a user',
   description:
     'An omitted password is unchanged. An omitted role becomes USER, and an omitted status becomes ACTIVE.',
@@ -357,11 +324,8 @@ export const updateUser = operation({
   conditional: true,
 })
 
-export const deleteUser = operation({
+export const deleteUser = operation('deleteUser', 'DELETE /users/{user_id}', {
   ...users,
-  id: 'deleteUser',
-  method: 'DELETE',
-  path: '/users/{user_id}',
   summary: 'Delete a user and revoke their tokens',
   scope: 'USER_WRITE',
   params: UserPath,
@@ -380,11 +344,8 @@ export const ErasureRecord = z
   })
   .meta({ id: 'Erasure' })
 
-export const eraseUser = operation({
+export const eraseUser = operation('eraseUser', 'POST /users/{user_id}/erase', {
   ...users,
-  id: 'eraseUser',
-  method: 'POST',
-  path: '/users/{user_id}/erase',
   summary: 'Erase the personal data of a user',
   description:
     'Deletes the user, if that has not happened yet, and the key that their personal data are encrypted with. It cannot be undone. Repeating it changes nothing.',
@@ -405,11 +366,8 @@ export const eraseUser = operation({
   conditional: true,
 })
 
-export const unlockUser = operation({
+export const unlockUser = operation('unlockUser', 'POST /users/{user_id}/unlock', {
   ...users,
-  id: 'unlockUser',
-  method: 'POST',
-  path: '/users/{user_id}/unlock',
   summary: 'Unlock a user',
   scope: 'USER_WRITE',
   params: UserPath,
@@ -475,11 +433,8 @@ const auditFilters = {
   resource: z.string().optional().meta({ description: 'Resource id or resource type' }),
 }
 
-export const listAuditLog = operation({
+export const listAuditLog = operation('listAuditLog', 'GET /auditLog', {
   ...part,
-  id: 'listAuditLog',
-  method: 'GET',
-  path: '/auditLog',
   tag: 'Audit',
   summary: 'List changes of resources',
   scope: 'AUDIT_LOG_READ',
@@ -497,11 +452,8 @@ export const EXPORT_MEDIA_TYPES = {
   cef: 'text/plain',
 } as const
 
-export const exportAuditLog = operation({
+export const exportAuditLog = operation('exportAuditLog', 'GET /auditLog/export', {
   ...part,
-  id: 'exportAuditLog',
-  method: 'GET',
-  path: '/auditLog/export',
   tag: 'Audit',
   summary: 'Export the audit log with its proofs',
   description: `All records up to now in the order of the log, as newline-delimited JSON, CSV (RFC 4180) or CEF:0 (text/plain), as \`format\` or the Accept header says. The filters are those of the list; of the records that they leave out, the export has the hashes. The export ends with a signed trailer that says what it contains, so that every later change is found. Trailers also stand between the records: an interrupted export is continued after the last one received, which is passed as \`trailer\`, with the same format and filters. What is received then is appended to what was received before. The number of exports at the same time is limited, in all and for each user; a further one is answered with 503 and Retry-After. A client that does not read for 30 seconds is disconnected.`,

@@ -18,12 +18,10 @@ export const ImageRecord = z
   .meta({ id: 'Image' })
 export type ImageRecord = z.infer<typeof ImageRecord>
 
-const part = { service: 'media', tag: 'Images', path: '/apis/{api_id}/image', params: ApiPath } as const
+const part = { service: 'media', tag: 'Images', params: ApiPath } as const
 
-export const uploadImage = operation({
+export const uploadImage = operation('uploadImage', 'PUT /apis/{api_id}/image', {
   ...part,
-  id: 'uploadImage',
-  method: 'PUT',
   summary: 'Upload the image of an API',
   description:
     'PNG, JPEG, GIF, WebP or SVG; the content decides, not the name or media type. At most 5 MiB and 40 megapixels.',
@@ -51,10 +49,8 @@ export const uploadImage = operation({
   ],
 })
 
-export const downloadImage = operation({
+export const downloadImage = operation('downloadImage', 'GET /apis/{api_id}/image', {
   ...part,
-  id: 'downloadImage',
-  method: 'GET',
   summary: 'Download the image of an API',
   scope: 'API_READ',
   responses: {
@@ -69,10 +65,8 @@ export const downloadImage = operation({
   conditional: true,
 })
 
-export const deleteImage = operation({
+export const deleteImage = operation('deleteImage', 'DELETE /apis/{api_id}/image', {
   ...part,
-  id: 'deleteImage',
-  method: 'DELETE',
   summary: 'Delete the image of an API',
   scope: 'API_WRITE',
   responses: { 204: { description: 'Deleted' } },

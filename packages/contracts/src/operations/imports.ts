@@ -26,10 +26,7 @@ export type ImportPlan = z.infer<typeof ImportPlan>
 
 const record: ApiRecord = { ...apiExample, ownerDisplayName: 'Administrator' }
 
-export const importApi = operation({
-  id: 'importApi',
-  method: 'POST',
-  path: '/apis/import',
+export const importApi = operation('importApi', 'POST /apis/import', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Create or update APIs from documents',

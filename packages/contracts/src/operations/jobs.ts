@@ -151,11 +151,8 @@ export const jobExample: JobRecord = {
 const part = { service: 'catalog', tag: 'Jobs' } as const
 const JobPath = z.object({ job_id: Uuid })
 
-export const changeApis = operation({
+export const changeApis = operation('changeApis', 'POST /apis/bulk', {
   ...part,
-  id: 'changeApis',
-  method: 'POST',
-  path: '/apis/bulk',
   summary: 'Change many APIs',
   description: `Starts a job that changes each API of \`ids\`, or each that the filter selects at the time of the request, at most ${MAX_JOB_ITEMS}. It acts with the rights that its creator has while it runs. An API whose change is refused does not stop the job: its result says why.`,
   scope: 'API_WRITE',
@@ -177,11 +174,8 @@ export const changeApis = operation({
   idempotent: true,
 })
 
-export const listJobs = operation({
+export const listJobs = operation('listJobs', 'GET /jobs', {
   ...part,
-  id: 'listJobs',
-  method: 'GET',
-  path: '/jobs',
   summary: 'List jobs',
   description: `Those of the caller; for administrators those of all users. A job is removed ${JOB_KEPT_DAYS} days after its end.`,
   scope: 'JOBS_READ',
@@ -192,11 +186,8 @@ export const listJobs = operation({
   responses: { 200: { description: 'A page of jobs', schema: pageOf(JobRecord, 'JobPage') } },
 })
 
-export const getJob = operation({
+export const getJob = operation('getJob', 'GET /jobs/{job_id}', {
   ...part,
-  id: 'getJob',
-  method: 'GET',
-  path: '/jobs/{job_id}',
   summary: 'Get a job',
   scope: 'JOBS_READ',
   params: JobPath,
@@ -204,11 +195,8 @@ export const getJob = operation({
   problems: ['job-not-found'],
 })
 
-export const cancelJob = operation({
+export const cancelJob = operation('cancelJob', 'POST /jobs/{job_id}/cancel', {
   ...part,
-  id: 'cancelJob',
-  method: 'POST',
-  path: '/jobs/{job_id}/cancel',
   summary: 'Cancel a job',
   description: 'Items that are in progress are completed. What the job has changed stays.',
   scope: 'API_WRITE',
@@ -223,11 +211,8 @@ export const cancelJob = operation({
   problems: ['job-not-found', 'job-not-running'],
 })
 
-export const listJobResults = operation({
+export const listJobResults = operation('listJobResults', 'GET /jobs/{job_id}/results', {
   ...part,
-  id: 'listJobResults',
-  method: 'GET',
-  path: '/jobs/{job_id}/results',
   summary: 'List the results of the items of a job',
   description: 'In the order of the items. Items that were not begun have none.',
   scope: 'JOBS_READ',

@@ -29,17 +29,13 @@ export type ResponseBody<Of extends OperationResponse> = Of extends
     ? z.output<Schema>
     : undefined
 
-/** One operation of the REST interface: input, responses and required scope. The single source for routes and OpenAPI. */
-export interface Operation<
+/** What an operation is defined by, besides its id, method and path. */
+interface Definition<
   Params extends z.ZodObject | undefined = z.ZodObject | undefined,
   Query extends z.ZodObject | undefined = z.ZodObject | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   Responses extends OperationResponses = OperationResponses,
 > {
-  id: string
-  method: Method
-  /** With placeholders in braces, e.g. /apis/{api_id}. */
-  path: string
   service: ServiceName
   tag: string
   summary: string
@@ -72,15 +68,33 @@ export interface Operation<
   conditional?: boolean
 }
 
-/** Checks a definition and keeps the exact types of its schemas. */
+/** One operation of the REST interface: input, responses and required scope. The single source for routes and OpenAPI. */
+export interface Operation<
+  Params extends z.ZodObject | undefined = z.ZodObject | undefined,
+  Query extends z.ZodObject | undefined = z.ZodObject | undefined,
+  Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Responses extends OperationResponses = OperationResponses,
+> extends Definition<Params, Query, Body, Responses> {
+  id: string
+  method: Method
+  /** With placeholders in braces, e.g. /apis/{api_id}. */
+  path: string
+}
+
+/** Checks a definition and keeps the exact types of its schemas. @param route e.g. `GET /apis/{api_id}` */
 export const operation = <
   const Params extends z.ZodObject | undefined = undefined,
   const Query extends z.ZodObject | undefined = undefined,
   const Body extends z.ZodType | undefined = undefined,
   const Responses extends OperationResponses = OperationResponses,
 >(
-  definition: Operation<Params, Query, Body, Responses>,
-): Operation<Params, Query, Body, Responses> => definition
+  id: string,
+  route: `${Method} /${string}`,
+  definition: Definition<Params, Query, Body, Responses>,
+): Operation<Params, Query, Body, Responses> => {
+  const [method, path = ''] = route.split(' ') as [Method, string]
+  return { id, method, path, ...definition }
+}
 
 /** Twice the size of the largest valid document with every character escaped. */
 const DOCUMENT_LIMIT = 262_144

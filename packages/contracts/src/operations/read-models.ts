@@ -74,11 +74,8 @@ const example = {
 
 const params = z.object({ name: text(100, 1).meta({ description: 'The name of a read model' }) })
 
-export const listReadModels = operation({
+export const listReadModels = operation('listReadModels', 'GET /readModels', {
   ...part,
-  id: 'listReadModels',
-  method: 'GET',
-  path: '/readModels',
   summary: 'List the read models of all services',
   description: 'Documents that are computed from the event log, by the projector that computes them.',
   scope: 'CONFIGURATION_READ',
@@ -91,11 +88,8 @@ export const listReadModels = operation({
   },
 })
 
-export const rebuildReadModel = operation({
+export const rebuildReadModel = operation('rebuildReadModel', 'POST /readModels/{name}/rebuild', {
   ...part,
-  id: 'rebuildReadModel',
-  method: 'POST',
-  path: '/readModels/{name}/rebuild',
   summary: 'Rebuild a read model from the event log',
   description:
     'A new generation is built while the live one is read. Then all readers switch to it. While a rebuild is requested or runs, a further request starts no other one.',
@@ -111,11 +105,8 @@ export const rebuildReadModel = operation({
   problems: ['read-model-not-found'],
 })
 
-export const cancelRebuild = operation({
+export const cancelRebuild = operation('cancelRebuild', 'POST /readModels/{name}/cancel', {
   ...part,
-  id: 'cancelRebuild',
-  method: 'POST',
-  path: '/readModels/{name}/cancel',
   summary: 'Cancel the rebuild of a read model',
   description: 'The live generation stays. What was built is deleted.',
   scope: 'CONFIGURATION_WRITE',

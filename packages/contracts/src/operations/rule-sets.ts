@@ -104,11 +104,8 @@ const example: RuleSetRecord = {
 
 const part = { service: 'media', tag: 'Rule sets' } as const
 
-export const listRuleSets = operation({
+export const listRuleSets = operation('listRuleSets', 'GET /ruleSets', {
   ...part,
-  id: 'listRuleSets',
-  method: 'GET',
-  path: '/ruleSets',
   summary: 'List rule sets',
   description: `The built-in one, and at most ${MAX_RULE_SETS} others. Each enabled rule set applies to all documents of its kinds.`,
   scope: 'RULE_SETS_READ',
@@ -116,11 +113,8 @@ export const listRuleSets = operation({
   responses: { 200: { description: 'A page of rule sets', schema: pageOf(RuleSetRecord, 'RuleSetPage') } },
 })
 
-export const createRuleSet = operation({
+export const createRuleSet = operation('createRuleSet', 'POST /ruleSets', {
   ...part,
-  id: 'createRuleSet',
-  method: 'POST',
-  path: '/ruleSets',
   summary: 'Create a rule set',
   scope: 'RULE_SETS_WRITE',
   body: RuleSetInput,
@@ -138,11 +132,8 @@ export const createRuleSet = operation({
   conditional: true,
 })
 
-export const getRuleSet = operation({
+export const getRuleSet = operation('getRuleSet', 'GET /ruleSets/{rule_set_id}', {
   ...part,
-  id: 'getRuleSet',
-  method: 'GET',
-  path: '/ruleSets/{rule_set_id}',
   summary: 'Get a rule set',
   scope: 'RULE_SETS_READ',
   params: RuleSetPath,
@@ -151,11 +142,8 @@ export const getRuleSet = operation({
   conditional: true,
 })
 
-export const updateRuleSet = operation({
+export const updateRuleSet = operation('updateRuleSet', 'PUT /ruleSets/{rule_set_id}', {
   ...part,
-  id: 'updateRuleSet',
-  method: 'PUT',
-  path: '/ruleSets/{rule_set_id}',
   summary: 'Replace a rule set',
   description: 'Of the built-in one, the name, the description and `enabled` can change.',
   scope: 'RULE_SETS_WRITE',
@@ -167,11 +155,8 @@ export const updateRuleSet = operation({
   conditional: true,
 })
 
-export const deleteRuleSet = operation({
+export const deleteRuleSet = operation('deleteRuleSet', 'DELETE /ruleSets/{rule_set_id}', {
   ...part,
-  id: 'deleteRuleSet',
-  method: 'DELETE',
-  path: '/ruleSets/{rule_set_id}',
   summary: 'Delete a rule set',
   scope: 'RULE_SETS_WRITE',
   params: RuleSetPath,

@@ -95,10 +95,7 @@ const replica: z.infer<typeof Replica> = {
   waitsFor: null,
 }
 
-export const getSystem = operation({
-  id: 'getSystem',
-  method: 'GET',
-  path: '/system',
+export const getSystem = operation('getSystem', 'GET /system', {
   service: 'gateway',
   tag: 'System',
   summary: 'Get the state of the services, their lag and their backing stores',
@@ -165,10 +162,7 @@ const keyExample: SigningKeyRecord = {
   acceptedUntil: null,
 }
 
-export const listSigningKeys = operation({
-  id: 'listSigningKeys',
-  method: 'GET',
-  path: '/signingKeys',
+export const listSigningKeys = operation('listSigningKeys', 'GET /signingKeys', {
   service: 'identity',
   tag: 'System',
   summary: 'List the keys that sign login tokens and audit proofs',

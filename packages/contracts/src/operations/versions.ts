@@ -52,11 +52,8 @@ const record = {
 }
 const part = { service: 'catalog', tag: 'Versions' } as const
 
-export const listVersions = operation({
+export const listVersions = operation('listVersions', 'GET /apis/{api_id}/versions', {
   ...part,
-  id: 'listVersions',
-  method: 'GET',
-  path: '/apis/{api_id}/versions',
   summary: 'List the versions of an API',
   scope: 'API_READ',
   params: ApiPath,
@@ -65,11 +62,8 @@ export const listVersions = operation({
   problems: ['api-not-found'],
 })
 
-export const createVersion = operation({
+export const createVersion = operation('createVersion', 'POST /apis/{api_id}/versions', {
   ...part,
-  id: 'createVersion',
-  method: 'POST',
-  path: '/apis/{api_id}/versions',
   summary: 'Create a version',
   scope: 'API_WRITE',
   params: ApiPath,
@@ -88,11 +82,8 @@ export const createVersion = operation({
   conditional: true,
 })
 
-export const getVersion = operation({
+export const getVersion = operation('getVersion', 'GET /apis/{api_id}/versions/{version_id}', {
   ...part,
-  id: 'getVersion',
-  method: 'GET',
-  path: '/apis/{api_id}/versions/{version_id}',
   summary: 'Get a version',
   scope: 'API_READ',
   params: VersionPath,
@@ -109,11 +100,8 @@ export const getVersion = operation({
   conditional: true,
 })
 
-export const updateVersion = operation({
+export const updateVersion = operation('updateVersion', 'PUT /apis/{api_id}/versions/{version_id}', {
   ...part,
-  id: 'updateVersion',
-  method: 'PUT',
-  path: '/apis/{api_id}/versions/{version_id}',
   summary: 'Replace a version',
   scope: 'API_WRITE',
   params: VersionPath,
@@ -124,11 +112,8 @@ export const updateVersion = operation({
   conditional: true,
 })
 
-export const deleteVersion = operation({
+export const deleteVersion = operation('deleteVersion', 'DELETE /apis/{api_id}/versions/{version_id}', {
   ...part,
-  id: 'deleteVersion',
-  method: 'DELETE',
-  path: '/apis/{api_id}/versions/{version_id}',
   summary: 'Delete a version',
   scope: 'API_WRITE',
   params: VersionPath,

@@ -303,11 +303,8 @@ const record = {
 }
 const secretExample = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 
-export const listWebhooks = operation({
+export const listWebhooks = operation('listWebhooks', 'GET /webhooks', {
   ...part,
-  id: 'listWebhooks',
-  method: 'GET',
-  path: '/webhooks',
   summary: 'List webhooks',
   scope: 'WEBHOOKS_READ',
   query: z.object({
@@ -317,11 +314,8 @@ export const listWebhooks = operation({
   responses: { 200: { description: 'A page of webhooks', schema: pageOf(WebhookRecord, 'WebhookPage') } },
 })
 
-export const createWebhook = operation({
+export const createWebhook = operation('createWebhook', 'POST /webhooks', {
   ...part,
-  id: 'createWebhook',
-  method: 'POST',
-  path: '/webhooks',
   summary: 'Create a webhook',
   description:
     'The caller needs the scope of each of its event types; the list of event types names the scopes.',
@@ -342,11 +336,8 @@ export const createWebhook = operation({
   conditional: true,
 })
 
-export const getWebhook = operation({
+export const getWebhook = operation('getWebhook', 'GET /webhooks/{webhook_id}', {
   ...part,
-  id: 'getWebhook',
-  method: 'GET',
-  path: '/webhooks/{webhook_id}',
   summary: 'Get a webhook',
   scope: 'WEBHOOKS_READ',
   params: WebhookPath,
@@ -356,11 +347,8 @@ export const getWebhook = operation({
   conditional: true,
 })
 
-export const updateWebhook = operation({
+export const updateWebhook = operation('updateWebhook', 'PUT /webhooks/{webhook_id}', {
   ...part,
-  id: 'updateWebhook',
-  method: 'PUT',
-  path: '/webhooks/{webhook_id}',
   summary: 'Replace a webhook',
   description:
     'The next attempt of each delivery uses the new url. Setting active to true clears disabledReason. The caller needs the scopes of all event types of the webhook, before and after the change. For a new url the caller also needs the scopes of the event types of all pending deliveries. The change is refused if the webhook would be active and the role of its owner lacks the scope of one of its event types.',
@@ -385,11 +373,8 @@ export const updateWebhook = operation({
   conditional: true,
 })
 
-export const deleteWebhook = operation({
+export const deleteWebhook = operation('deleteWebhook', 'DELETE /webhooks/{webhook_id}', {
   ...part,
-  id: 'deleteWebhook',
-  method: 'DELETE',
-  path: '/webhooks/{webhook_id}',
   summary: 'Delete a webhook and cancel its pending deliveries',
   description: NEEDS_SCOPES,
   scope: 'WEBHOOKS_WRITE',
@@ -399,26 +384,27 @@ export const deleteWebhook = operation({
   conditional: true,
 })
 
-export const rotateWebhookSecret = operation({
-  ...part,
-  id: 'rotateWebhookSecret',
-  method: 'POST',
-  path: '/webhooks/{webhook_id}/rotateSecret',
-  summary: 'Rotate the signing secret',
-  description: `For 24 hours deliveries carry signatures of both the old and the new secret. ${NEEDS_SCOPES}`,
-  scope: 'WEBHOOKS_WRITE',
-  params: WebhookPath,
-  responses: {
-    200: {
-      description: 'The webhook with its new secret',
-      schema: NewWebhook,
-      example: { ...record, ...secretExample },
+export const rotateWebhookSecret = operation(
+  'rotateWebhookSecret',
+  'POST /webhooks/{webhook_id}/rotateSecret',
+  {
+    ...part,
+    summary: 'Rotate the signing secret',
+    description: `For 24 hours deliveries carry signatures of both the old and the new secret. ${NEEDS_SCOPES}`,
+    scope: 'WEBHOOKS_WRITE',
+    params: WebhookPath,
+    responses: {
+      200: {
+        description: 'The webhook with its new secret',
+        schema: NewWebhook,
+        example: { ...record, ...secretExample },
+      },
     },
+    problems: ['webhook-not-found'],
+    idempotent: true,
+    secretFields: ['secret'],
   },
-  problems: ['webhook-not-found'],
-  idempotent: true,
-  secretFields: ['secret'],
-})
+)
 
 export const RecoveryInput = z
   .object({
@@ -460,11 +446,8 @@ const recovery = {
   finishedAt: null,
 }
 
-export const recoverWebhook = operation({
+export const recoverWebhook = operation('recoverWebhook', 'POST /webhooks/{webhook_id}/recover', {
   ...deliveries,
-  id: 'recoverWebhook',
-  method: 'POST',
-  path: '/webhooks/{webhook_id}/recover',
   summary: 'Deliver events that did not arrive',
   description: `Creates deliveries for the events in a time range that the webhook now subscribes to and that have no delivery, because the webhook was inactive or did not exist, and retries deliveries that were given up. Deliveries that have succeeded, are pending or were cancelled stay unchanged. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
@@ -483,11 +466,8 @@ export const recoverWebhook = operation({
   idempotent: true,
 })
 
-export const listRecoveries = operation({
+export const listRecoveries = operation('listRecoveries', 'GET /webhooks/{webhook_id}/recoveries', {
   ...deliveries,
-  id: 'listRecoveries',
-  method: 'GET',
-  path: '/webhooks/{webhook_id}/recoveries',
   summary: 'List the recoveries of a webhook',
   scope: 'WEBHOOKS_READ',
   params: WebhookPath,
@@ -496,11 +476,8 @@ export const listRecoveries = operation({
   problems: ['webhook-not-found'],
 })
 
-export const getRecovery = operation({
+export const getRecovery = operation('getRecovery', 'GET /webhooks/{webhook_id}/recoveries/{recovery_id}', {
   ...deliveries,
-  id: 'getRecovery',
-  method: 'GET',
-  path: '/webhooks/{webhook_id}/recoveries/{recovery_id}',
   summary: 'Get a recovery',
   scope: 'WEBHOOKS_READ',
   params: RecoveryPath,
@@ -508,24 +485,25 @@ export const getRecovery = operation({
   problems: ['webhook-not-found', 'recovery-not-found'],
 })
 
-export const cancelRecovery = operation({
-  ...deliveries,
-  id: 'cancelRecovery',
-  method: 'POST',
-  path: '/webhooks/{webhook_id}/recoveries/{recovery_id}/cancel',
-  summary: 'Cancel a recovery',
-  description: `Deliveries that it has already created or retried are not cancelled. ${NEEDS_SCOPES}`,
-  scope: 'WEBHOOKS_WRITE',
-  params: RecoveryPath,
-  responses: {
-    200: {
-      description: 'The recovery',
-      schema: RecoveryRecord,
-      example: { ...recovery, status: 'CANCELLED' },
+export const cancelRecovery = operation(
+  'cancelRecovery',
+  'POST /webhooks/{webhook_id}/recoveries/{recovery_id}/cancel',
+  {
+    ...deliveries,
+    summary: 'Cancel a recovery',
+    description: `Deliveries that it has already created or retried are not cancelled. ${NEEDS_SCOPES}`,
+    scope: 'WEBHOOKS_WRITE',
+    params: RecoveryPath,
+    responses: {
+      200: {
+        description: 'The recovery',
+        schema: RecoveryRecord,
+        example: { ...recovery, status: 'CANCELLED' },
+      },
     },
+    problems: ['webhook-not-found', 'recovery-not-found', 'recovery-not-running'],
   },
-  problems: ['webhook-not-found', 'recovery-not-found', 'recovery-not-running'],
-})
+)
 
 export const EventTypeRecord = z
   .object({
@@ -546,22 +524,16 @@ export const EventTypeRecord = z
     },
   })
 
-export const listEventTypes = operation({
+export const listEventTypes = operation('listEventTypes', 'GET /webhooks/eventTypes', {
   ...part,
-  id: 'listEventTypes',
-  method: 'GET',
-  path: '/webhooks/eventTypes',
   summary: 'List the event types that webhooks can subscribe to',
   description: 'Each with the scope that a reader of its payload needs.',
   scope: 'WEBHOOKS_READ',
   responses: { 200: { description: 'All event types', schema: z.array(EventTypeRecord) } },
 })
 
-export const testWebhook = operation({
+export const testWebhook = operation('testWebhook', 'POST /webhooks/{webhook_id}/test', {
   ...deliveries,
-  id: 'testWebhook',
-  method: 'POST',
-  path: '/webhooks/{webhook_id}/test',
   summary: 'Send a test delivery',
   description: `Makes a single attempt, even if the webhook is inactive. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
@@ -570,24 +542,22 @@ export const testWebhook = operation({
   problems: ['webhook-not-found'],
 })
 
-export const listWebhookDeliveries = operation({
-  ...deliveries,
-  id: 'listWebhookDeliveries',
-  method: 'GET',
-  path: '/webhooks/{webhook_id}/requests',
-  summary: 'List the deliveries of a webhook',
-  scope: 'WEBHOOKS_READ',
-  params: WebhookPath,
-  query: deliveryQuery,
-  responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
-  problems: ['webhook-not-found'],
-})
+export const listWebhookDeliveries = operation(
+  'listWebhookDeliveries',
+  'GET /webhooks/{webhook_id}/requests',
+  {
+    ...deliveries,
+    summary: 'List the deliveries of a webhook',
+    scope: 'WEBHOOKS_READ',
+    params: WebhookPath,
+    query: deliveryQuery,
+    responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
+    problems: ['webhook-not-found'],
+  },
+)
 
-export const getDelivery = operation({
+export const getDelivery = operation('getDelivery', 'GET /webhooks/{webhook_id}/requests/{request_id}', {
   ...deliveries,
-  id: 'getDelivery',
-  method: 'GET',
-  path: '/webhooks/{webhook_id}/requests/{request_id}',
   summary: 'Get a delivery',
   scope: 'WEBHOOKS_READ',
   params: z.object({ webhook_id: Uuid, request_id: Uuid }),
@@ -595,22 +565,16 @@ export const getDelivery = operation({
   problems: ['webhook-not-found', 'delivery-not-found'],
 })
 
-export const listDeliveries = operation({
+export const listDeliveries = operation('listDeliveries', 'GET /webhooks/requests', {
   ...deliveries,
-  id: 'listDeliveries',
-  method: 'GET',
-  path: '/webhooks/requests',
   summary: 'List the deliveries of all webhooks, deleted ones included',
   scope: 'WEBHOOKS_READ',
   query: deliveryQuery,
   responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
 })
 
-export const retryDelivery = operation({
+export const retryDelivery = operation('retryDelivery', 'POST /webhooks/requests/{request_id}/retry', {
   ...deliveries,
-  id: 'retryDelivery',
-  method: 'POST',
-  path: '/webhooks/requests/{request_id}/retry',
   summary: 'Retry a failed delivery now',
   description: NEEDS_SCOPES_OF_EVENT,
   scope: 'WEBHOOKS_WRITE',
@@ -619,11 +583,8 @@ export const retryDelivery = operation({
   problems: ['delivery-not-found', 'delivery-not-failed'],
 })
 
-export const cancelDelivery = operation({
+export const cancelDelivery = operation('cancelDelivery', 'POST /webhooks/requests/{request_id}/cancel', {
   ...deliveries,
-  id: 'cancelDelivery',
-  method: 'POST',
-  path: '/webhooks/requests/{request_id}/cancel',
   summary: 'Cancel a pending delivery',
   description: NEEDS_SCOPES_OF_EVENT,
   scope: 'WEBHOOKS_WRITE',

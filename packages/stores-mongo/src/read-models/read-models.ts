@@ -43,8 +43,8 @@ const GENERATIONS_KNOWN_FOR_MS = 1_000
  * ReadModelsUnavailable within seconds.
  *
  * A page and its total are two queries, so that a change in between can be in only one of them. A page that is not full
- * determines the total. A total reads as many index entries as there are matches, about a microsecond each. Strings sort by code point,
- * which differs from the order by code unit only for characters beyond U+FFFF.
+ * determines the total. A total reads as many index entries as there are matches, about a microsecond each. Strings sort by
+ * code point, which differs from the order by code unit only for characters beyond U+FFFF.
  * @throws MongoRefused when the URL cannot be used
  */
 export function mongoReadModels(options: MongoReadModelsOptions): ReadModels {
