@@ -33,10 +33,7 @@ export interface AuditCheck {
 
 /** The audit log cannot be exported or signed, because it was changed. */
 export class AuditLogBroken extends Error {
-  constructor(problem: string) {
-    super(problem)
-    this.name = 'AuditLogBroken'
-  }
+  override name = 'AuditLogBroken'
 }
 
 const PAGE = 250

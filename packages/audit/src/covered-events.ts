@@ -54,7 +54,6 @@ export const placeIn = (event: number): number => (event - 1) % PER_BLOCK
 /** Number of the last event that a block can have. */
 export const lastOf = ({ id }: EventBlock): number => (Number(id) + 1) * PER_BLOCK
 
-/** The hashes of the events of a block. */
 export const hashesIn = ({ hashes }: Pick<EventBlock, 'hashes'>): string[] => hashes.match(/.{64}/g) ?? []
 
 /** The hash of the log after an event of the block; undefined when the block lacks the event. */

@@ -19,7 +19,6 @@ import {
   type Trailer,
 } from './statements.ts'
 
-/** A record with its place in the chain. */
 export interface ChainedRecord extends ChainPoint {
   recordHash: string
   /** Canonical JSON of the stored form. */

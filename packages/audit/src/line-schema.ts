@@ -122,7 +122,6 @@ export function parseHead(json: string): { head: ChainHead; signature: string } 
   return { head: signedHead, signature }
 }
 
-/** Whether a value has the properties of a record. */
 export const isStoredRecord = (value: unknown): value is StoredRecord => record.safeParse(value).success
 
 /** Reads a key set, e.g. a copy of /.well-known/audit-keys.json. @throws Error when the text is none */

@@ -47,7 +47,6 @@ export interface UserNames {
 
 /** The first line of an export, and of each continuation. */
 export interface Header {
-  /** Version of this format. */
   version: 1
   filter: Readonly<Record<string, unknown>>
   /** The chain before the next line. */

@@ -31,7 +31,6 @@ export interface LogVerificationOptions {
   keys: readonly AuditKey[]
   /** Lists of further proven places, each in the order of the log. */
   proven: readonly AsyncIterator<ProvenPlace>[]
-  /** Called with each event. */
   progress?(event: RecordedEvent): void
 }
 

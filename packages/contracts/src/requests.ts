@@ -107,7 +107,6 @@ const RefusedOperation = z.object({
   tokenId: z.string().nullable(),
   /** The sealed address of the principal. */
   address: z.string().optional(),
-  /** Id of the operation. */
   operation: z.string(),
   path: z.string(),
   requestId: z.string(),

@@ -146,7 +146,6 @@ const internalPort = z.object({
     .describe('Port for `/metrics` and for requests of other processes; must differ from `PORT`.'),
 })
 
-/** The settings that all services have in common. */
 export const serviceSettings = keySettings
   .extend(processSettings.shape)
   .extend(storeSettings.shape)

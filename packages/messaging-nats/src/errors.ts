@@ -47,7 +47,6 @@ export function natsFailureOf(error: unknown): string {
   return WORDS[code] ?? error.message
 }
 
-/** Whether the error is an answer of JetStream with this code. */
 export const isJetStreamError = (error: unknown, code: number): boolean =>
   error instanceof NatsError && error.api_error?.err_code === code
 

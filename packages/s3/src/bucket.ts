@@ -25,7 +25,6 @@ export function s3Location(text: string): S3Location | undefined {
   }
 }
 
-/** The content of an object. */
 export interface Content {
   body: Uint8Array | Readable
   length: number

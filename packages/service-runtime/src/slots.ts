@@ -19,7 +19,6 @@ export class Slots<Key = undefined> {
     this.#order = order
   }
 
-  /** Number of callers that wait. */
   get waiting(): number {
     return this.#waiting.size
   }

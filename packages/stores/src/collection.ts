@@ -94,7 +94,6 @@ export interface Query extends Filter {
    * before every value. Without a field, a search sorts by relevance.
    */
   sort?: readonly Sort[]
-  /** Number of documents to skip. */
   skip?: number
   /** Maximum number of documents, 1 to 1,000. */
   limit: number

@@ -107,7 +107,6 @@ function isValid(given: unknown): given is string {
 const randomHex = () => randomUUID().replaceAll('-', '')
 
 const contexts = new AsyncLocalStorage<TraceContext | undefined>()
-/** The tracer of a process. */
 const tracers = new AsyncLocalStorage<Tracer>()
 /** The contexts that errors were thrown in, for the log lines of callers outside. */
 const thrownIn = new WeakMap<object, TraceContext>()

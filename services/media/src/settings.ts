@@ -5,7 +5,6 @@ import { z } from 'zod'
 
 const DAY_MS = 86_400_000
 
-/** Settings of documents. */
 export const documentSettings = z.object({
   MAX_DOCUMENTS_PER_VERSION: whole(1, 1_000)
     .prefault('20')

@@ -45,7 +45,6 @@ export interface Installation {
   close(): Promise<void>
 }
 
-/** An installation of separate services. */
 export interface ServicesInstallation extends Installation {
   bus: Bus
   blobs: BlobStore

@@ -44,7 +44,6 @@ export class LineFile {
   async *backwards(): AsyncGenerator<Line> {
     let { size: end } = await this.#done('read', this.#file.stat())
     let from = end
-    /** The bytes from `from` to `end`. */
     let bytes: Buffer = Buffer.alloc(0)
     while (end > 0) {
       const before = bytes.length < 2 ? -1 : bytes.lastIndexOf(NEWLINE, bytes.length - 2)

@@ -8,7 +8,6 @@ export interface Rebuilding {
   /** Names of projectors that have finished. */
   done: string[]
   waiting: string[]
-  /** The read models of all projectors. */
   states: ReadModelState[]
 }
 

@@ -243,7 +243,6 @@ function messagesOf(schemas: AsyncApiSchemas, publicUrl: string | undefined): Me
   }
 }
 
-/** A form of events. */
 interface Form {
   name: string
   /** Schema of all events in this form. */

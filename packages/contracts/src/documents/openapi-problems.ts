@@ -56,7 +56,6 @@ const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
   'scope-missing': { detail: 'needs the scope API_WRITE', scope: 'API_WRITE' },
 }
 
-/** An example of a response with this problem. */
 export const problemExample = (code: ProblemCode): Problem => ({
   type: `urn:gantry:problem:${code}`,
   title: PROBLEMS[code].title,

@@ -134,7 +134,6 @@ export const EVENT_MEDIA_TYPES = [
 ] as const
 export type EventMediaType = (typeof EVENT_MEDIA_TYPES)[number]
 
-/** The event types of each scope, as text. */
 const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(PUBLIC_EVENTS), ([, { scope }]) => scope)]
   .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
   .join(' ')

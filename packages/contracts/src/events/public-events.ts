@@ -76,9 +76,7 @@ const Deployment = z
   .meta({ id: 'PublishedDeployment' })
 const ProductApi = z.object({ product: z.uuid(), api: z.uuid() }).meta({ id: 'ProductApi' })
 const Anything = z.record(z.string(), z.unknown())
-/** The properties of an image, with its API. */
 export const ApiImage = ImageRecord.extend({ api: z.uuid() }).meta({ id: 'PublishedImage' })
-/** A document, with its API and the id of its version. */
 export const DocumentSnapshot = DocumentRecord.extend({ api: z.uuid(), apiVersion: z.uuid() })
 const PublishedDocument = DocumentSnapshot.extend({
   breaking: z.boolean().nullable().meta({
@@ -111,7 +109,6 @@ export const DeliverySnapshot = DeliveryRecord.pick({
 export interface DataVersion<Data extends z.ZodType = z.ZodType> {
   /** Schema of `data` of the payload. */
   data: Data
-  /** Example of `data`. */
   example: z.input<Data>
 }
 
@@ -289,7 +286,6 @@ export const versionsOf = (type: PublicEventType): readonly DataVersion[] => {
   const { earlier, data, example }: PublicEventKind = PUBLIC_EVENTS[type]
   return [...earlier, { data, example }]
 }
-/** The data of a public event. */
 export type PublicEventData<Type extends PublicEventType> = z.output<(typeof PUBLIC_EVENTS)[Type]['data']>
 
 const ALL_READ_SCOPES: readonly Scope[] = [...new Set(Object.values(PUBLIC_EVENTS).map(({ scope }) => scope))]

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** Subjects on the bus. */
 export const subjects = {
   /** Public events of a service: durable, in the order of its log. */
   events: (service: string, type: string) => `events.${service}.${type}`,

@@ -149,7 +149,6 @@ const example = {
   tags: ['finance', 'public'],
   platformType: 'ENVOY' as const,
 }
-/** The API of all examples. */
 export const apiExample: ApiSnapshot = {
   id: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
   ...example,

@@ -75,7 +75,6 @@ const me = {
   role: 'GLOBAL_ADMIN' as const,
   status: 'ACTIVE' as const,
 }
-/** The user of all examples. */
 export const userExample: UserRecord = {
   ...me,
   sso: false,

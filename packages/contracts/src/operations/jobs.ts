@@ -3,7 +3,6 @@ import { filters, MAX_TAGS } from './apis.ts'
 import { operation } from './operation.ts'
 import { ActiveStatus, Instant, label, listOf, pageOf, paging, Timestamp, Uuid } from './primitives.ts'
 
-/** Maximum items of a job. */
 export const MAX_JOB_ITEMS = 10_000
 /** Maximum jobs of a user that have not ended. */
 export const MAX_JOBS_PER_USER = 20

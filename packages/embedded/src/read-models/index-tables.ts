@@ -57,7 +57,6 @@ export interface WordTables {
   worded: string
 }
 
-/** The progress of an index. */
 export interface IndexPosition {
   /** Sequence number of the last applied change. */
   cursor: number

@@ -22,7 +22,6 @@ const TEXTS_AT_ONCE = 64
 
 /** The indexed form of a document. */
 interface Entry {
-  /** The values of all columns. */
   values: StoredValue[]
   /** The items of arrays: number of the column and stored item. */
   items: [column: number, item: string][]

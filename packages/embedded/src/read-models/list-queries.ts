@@ -36,7 +36,6 @@ interface Part {
   isText?: boolean
 }
 
-/** Selected slots. */
 interface Selection {
   count: number
   /** As in KeptSelection; all documents without it. Can have slots of removed documents, which `count` leaves out. */

@@ -14,7 +14,6 @@ import { Kept } from './kept-values.ts'
 import { ListIndex } from './list-index.ts'
 import { type Describing, ListQueries, type Page } from './list-queries.ts'
 
-/** Access to the file that the documents are in. */
 export interface FileAccess {
   /** Runs the job in a transaction, which it can share with other jobs, and waits until it is committed. */
   write<T>(job: () => T): Promise<T>

@@ -41,7 +41,6 @@ interface ReadModelsFileOptions {
   disk: Disk
 }
 
-/** The file of read models. */
 export class ReadModelsFile implements FileAccess {
   readonly db: DatabaseSync
   readonly exclusive: boolean

@@ -30,7 +30,6 @@ export interface ReadAllOptions {
 
 /** A folded state, stored beside its stream as a text. */
 export interface StoredSnapshot {
-  /** Schema version of the state. */
   schemaVersion: number
   /** Revision and position of the last event that is folded into the state. */
   revision: number

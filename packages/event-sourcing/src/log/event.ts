@@ -37,7 +37,6 @@ export interface DomainEvent {
   data: object
 }
 
-/** An event as it is appended. */
 export interface NewEvent {
   /** UUID. It is the same in every try of the same append. */
   id: string

@@ -66,7 +66,6 @@ export function snapshotsOf<State, Event extends DomainEvent>({
 }: SnapshotOptions<State> & {
   eventStore: EventStore
   category: string
-  /** The event schemas of the decider. */
   schemas: EventSchemas<Event>
   /** Maximum number of streams for which the revision of the next snapshot is kept in memory. */
   cacheSize: number

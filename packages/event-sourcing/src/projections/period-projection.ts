@@ -14,7 +14,6 @@ import { type Project, type Projected, type Projection, writesOf } from './proje
 export interface Period extends Document {
   /** `{id of the resource}/{revision of the event that began the period}`. */
   id: string
-  /** Id of the resource. */
   resource: string
   /** ISO 8601 UTC with milliseconds, inclusive. */
   validFrom: string

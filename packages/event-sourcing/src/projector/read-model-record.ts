@@ -27,14 +27,12 @@ export interface ReadModelRecord {
   id: string
   /** Name of the projector. */
   name: string
-  /** Name of its checkpoint. */
   checkpoint: string
   /** Collections with their versions, e.g. `catalog.apis@3`. */
   collections: readonly string[]
   generation: number
   /** The rebuild under way; null when there is none. */
   rebuild: Rebuild | null
-  /** The last rebuild that has ended. */
   lastRebuild: EndedRebuild | null
   /** Why the projector failed last, and when; null once it has recovered. */
   error: { message: string; at: string } | null

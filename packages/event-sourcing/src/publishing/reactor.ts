@@ -101,7 +101,6 @@ export function startReactor(reaction: Reaction, options: ReactorOptions): Worke
   })
 }
 
-/** A position on the bus. */
 interface Position {
   /** Sequence up to which all messages are handled. */
   through: number

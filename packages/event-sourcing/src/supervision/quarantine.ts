@@ -29,7 +29,6 @@ export const relaysOf = (projectors: readonly string[]): string[] => [
   ...new Set(projectors.map(name => `${name.split('.')[0]}.relay`)),
 ]
 
-/** Whether the holder of a stream is a relay. */
 export const isRelay = (holder: string): boolean => holder.endsWith('.relay')
 
 /**

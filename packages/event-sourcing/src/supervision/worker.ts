@@ -19,10 +19,7 @@ export interface Worker {
 
 /** A failure that a restart does not end. The message says what an operator has to do. */
 export class OperatorNeeded extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'OperatorNeeded'
-  }
+  override name = 'OperatorNeeded'
 }
 
 const FIRST_PAUSE_MS = 100

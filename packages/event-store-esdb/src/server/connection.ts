@@ -49,7 +49,6 @@ const OPTIONS = new Map<string, (value: string) => string | undefined>([
   ['tlsverifycert', () => 'has no effect; set the certificate authority with tlsCAFile'],
 ])
 
-/** The purpose of a connection. */
 export type Purpose = 'appends' | 'reads' | 'subscriptions'
 const PURPOSES: Purpose[] = ['appends', 'reads', 'subscriptions']
 

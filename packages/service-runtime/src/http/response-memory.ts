@@ -34,7 +34,6 @@ interface Connection {
   socket: ServerSocket | undefined
   account: string
   isAnonymous: boolean
-  /** The latest response. */
   response: ServerResponse | undefined
   /** `socket.bytesWritten` after the bytes of the latest response that counted when it began. */
   end: number

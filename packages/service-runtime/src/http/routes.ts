@@ -110,7 +110,6 @@ interface Call<Params, Query, Body> {
   body: Body
   /** The caller; `ANONYMOUS` for a public operation, `CRAWLER` without credentials for a crawled one. */
   principal: Principal
-  /** Metadata of the command of this request. */
   metadata: CommandMetadata
   /**
    * Metadata of a command that creates a stream with an id of `newId`. With an Idempotency-Key `repeated` is always set: at

@@ -34,14 +34,12 @@ export function unseal(key: Uint8Array, sealed: string): Buffer {
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
 }
 
-/** A key of the setting ENCRYPTION_KEY. */
 interface EncryptionKey {
   id: string
   /** 32 bytes. */
   bytes: Uint8Array
 }
 
-/** The keys of the setting ENCRYPTION_KEY. */
 export interface EncryptionKeys {
   /** The key that seals. */
   first: EncryptionKey

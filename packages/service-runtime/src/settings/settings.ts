@@ -68,7 +68,6 @@ export const bodyMemory = memory(
     '[Memory for bodies](#memory-for-bodies).',
 )
 
-/** RESPONSE_MEMORY. */
 export const responseMemory = memory(
   1 / 8,
   'an eighth of the memory limit of the container, without one 128MiB',

@@ -3,7 +3,6 @@ export const PROGRESS = 'progress'
 
 export interface Progress {
   _id: string
-  /** The checkpoint. */
   position?: string
   /** Token of the lease of another name that the checkpoint was last saved under. */
   fence?: number

@@ -21,7 +21,6 @@ const readOf = (parts: readonly string[]) => ({
   projection: { revision: 1, ...Object.fromEntries(['id', ...parts].map(part => [`doc.${part}`, 1])) },
 })
 
-/** Reads documents by their ids. */
 export function readsById<D extends Document>(
   prepared: PreparedCollection<D>,
 ): Pick<Collection<D>, 'get' | 'latest' | 'getMany' | 'existing' | 'ids'> {

@@ -21,7 +21,6 @@ export const apiHistory = defineCollection<ApiHistoryDocument>({
   fields: { ...historyFields, inApi: 'string' },
 })
 
-/** Name of the history of a version. */
 export const versionHistory = (api: string, version: string) => `${api}:${version}`
 
 /** Operations whose audit record is that of media. */

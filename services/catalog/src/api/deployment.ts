@@ -11,7 +11,6 @@ export type DeploymentEvent =
 
 export type RunningJob = Omit<Job, 'api'>
 
-/** The deployments of an API. */
 export interface Deployments {
   /** Time of the deployment (ISO 8601 UTC) by environment. */
   deployedOn: ReadonlyMap<string, string>

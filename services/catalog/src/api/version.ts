@@ -47,7 +47,6 @@ export function documentsOf({ attachments = [], primaryRevision }: Version): Att
   )
 }
 
-/** The versions of an API. */
 export interface Versions {
   /** Versions by id. A persistent map, because copying thousands of versions for each event is too slow. */
   versions: PersistentMap<Version>

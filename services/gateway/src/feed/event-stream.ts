@@ -136,7 +136,6 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
   }
 }
 
-/** The responses that have not ended. */
 function openResponses() {
   const endings = new Set<() => void>()
   return {

@@ -13,7 +13,7 @@ import type { RateLimitStore } from './rate-limits.ts'
 const UNORDERED_PART = 20
 /** Interval of messages with counts that no request waits for. */
 const SEND_MS = 100
-/** Default of `deliveryMs`. */
+/** How long a request waits for the bus to deliver its own count, in milliseconds. */
 const DELIVERY_MS = 200
 /** How far the clock of another replica may be ahead. */
 const AHEAD_MS = 60_000
@@ -63,8 +63,6 @@ export interface RateCounts {
 interface RateCountsOptions {
   bus: Pick<Bus, 'broadcast' | 'listen'>
   now(): Date
-  /** How long a request waits for the bus to deliver its own count, in milliseconds. */
-  deliveryMs?: number
 }
 
 /**
@@ -73,9 +71,9 @@ interface RateCountsOptions {
  * count, for one round trip; the order of the bus decides which requests are within the limit. So the limit holds for all
  * replicas together, up to a twentieth per replica. While the bus is unavailable each replica counts for itself.
  */
-export function rateCounts({ bus, now, deliveryMs = DELIVERY_MS }: RateCountsOptions): RateCounts {
+export function rateCounts({ bus, now }: RateCountsOptions): RateCounts {
   const counts = new WindowCounts(now)
-  const exchange = new CountExchange(bus, counts, deliveryMs)
+  const exchange = new CountExchange(bus, counts)
 
   class Store implements FastifyRateLimitStore {
     incr(key: string, answer: Callback, windowMs: number, max: number) {
@@ -162,16 +160,14 @@ class CountExchange {
   readonly #from = randomUUID()
   readonly #bus: RateCountsOptions['bus']
   readonly #counts: WindowCounts
-  readonly #deliveryMs: number
   #additions = new Map<string, Addition>()
   #inFlight: { number: number; additions: Map<string, Addition>; late: NodeJS.Timeout } | undefined
   #number = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(bus: RateCountsOptions['bus'], counts: WindowCounts, deliveryMs: number) {
+  constructor(bus: RateCountsOptions['bus'], counts: WindowCounts) {
     this.#bus = bus
     this.#counts = counts
-    this.#deliveryMs = deliveryMs
   }
 
   start(): () => void {
@@ -211,7 +207,7 @@ class CountExchange {
     const additions = new Map([...this.#additions].slice(0, BATCH))
     this.#additions = new Map([...this.#additions].slice(BATCH))
     const number = ++this.#number
-    const late = setTimeout(() => this.#undelivered(number), this.#deliveryMs)
+    const late = setTimeout(() => this.#undelivered(number), DELIVERY_MS)
     this.#inFlight = { number, additions, late }
     const more = Object.fromEntries([...additions].map(([key, { window, count }]) => [key, [window, count]]))
     this.#broadcast({ number, more }).catch(() => this.#undelivered(number))

@@ -11,7 +11,6 @@ export type RateLimitStore = new () => FastifyRateLimitStore & { read: FastifyRa
 /** Counts the request, or only checks the limit when `count` is false. @throws Refusal too-many-requests */
 type Limit = (request: FastifyRequest, reply: FastifyReply, options?: { count: boolean }) => Promise<void>
 
-/** The limits that are enabled. */
 export interface RateLimits {
   principal?: Limit
   address?: Limit

@@ -10,7 +10,6 @@ export interface Hashing {
 
 /** What a hash is for, and how long it may wait for a thread. */
 export interface HashRequest {
-  /** Address of the client. */
   address: string
   /** User name whose password is checked. */
   name: string

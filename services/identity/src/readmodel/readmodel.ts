@@ -9,7 +9,6 @@ export type RebuildRequestsEvent =
 interface RebuildRequest {
   /** The name of the read model. */
   name: string
-  /** Id of the rebuild. */
   rebuild: string
 }
 

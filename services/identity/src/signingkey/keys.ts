@@ -176,5 +176,4 @@ function newest({ keys }: KeyRing): KeptKey {
   return key
 }
 
-/** The public part of a key. */
 const publicPart = ({ kid, signsFrom }: KeptKey): Rotated => ({ kid, signsFrom })

@@ -34,14 +34,8 @@ export function tokenRoutes(route: AddRoute, { changeToken, tokens }: TokenRoute
 
   route(listAccessTokens, async ({ query, principal }) => {
     const { items, total } = await tokens.find(listing(query, { userId: principal.userId }))
-    return {
-      status: 200,
-      body: page(
-        items.map(({ doc }) => tokenRecord(doc)),
-        total,
-        query,
-      ),
-    }
+    const content = items.map(({ doc }) => tokenRecord(doc))
+    return { status: 200, body: page(content, total, query) }
   })
 
   route(getAccessToken, async ({ params, principal }) => ({

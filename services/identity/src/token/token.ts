@@ -42,7 +42,6 @@ const DAY_MS = 86_400_000
 /** Minimum time between recorded uses, in milliseconds, so that a busy token does not fill the log. */
 const USE_NOTED_EVERY_MS = 600_000
 
-/** Whether a use at that time is to be recorded. */
 export const useIsDue = ({ lastUsedAt }: AccessTokenRecord, at: string): boolean =>
   lastUsedAt === null || Date.parse(at) - Date.parse(lastUsedAt) >= USE_NOTED_EVERY_MS
 

@@ -40,14 +40,8 @@ export function userRoutes(
     const { items, total } = await users.find(listing(query, { username, role, status }))
     const ofPage = await locks.getMany(items.map(({ doc }) => doc.id))
     const lockOf = new Map(ofPage.map(({ doc }) => [doc.id, doc]))
-    return {
-      status: 200,
-      body: page(
-        items.map(({ doc }) => userRecord(doc, lockOf.get(doc.id), metadata.now)),
-        total,
-        query,
-      ),
-    }
+    const content = items.map(({ doc }) => userRecord(doc, lockOf.get(doc.id), metadata.now))
+    return { status: 200, body: page(content, total, query) }
   })
 
   route(getUser, async ({ params }) => ({ status: 200, ...(await current(params.user_id)) }))

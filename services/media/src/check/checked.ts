@@ -8,7 +8,6 @@ export interface Content {
   title: string | null
   version: string | null
   operations: Operation[]
-  /** Names. */
   schemas: string[]
 }
 

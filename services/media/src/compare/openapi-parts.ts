@@ -1,7 +1,6 @@
 import { isObject, listOf } from '../check/checked.ts'
 import { child, children, members, type Part, resolved, rootOf } from './part.ts'
 
-/** Where an operation is. */
 export interface OperationPlace {
   member: 'paths' | 'webhooks'
   method: string

@@ -243,11 +243,8 @@ function operationRoutes(route: AddRoute, { operations, findVersion }: DocumentR
       tags: tag?.length ? { all: tag } : undefined,
     }
     const { items, total } = await operations.find(listing({ ...query, text: q }, where))
-    return page(
-      items.map(({ doc: { id, ...operation } }) => operation),
-      total,
-      query,
-    )
+    const content = items.map(({ doc: { id, ...operation } }) => operation)
+    return page(content, total, query)
   }
   route(listVersionOperations, async ({ params: { api_id, version_id }, query }) => ({
     status: 200,

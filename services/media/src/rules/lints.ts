@@ -50,7 +50,6 @@ export function scoreOf(
   return Math.max(0, score)
 }
 
-/** An enabled rule set with its key. */
 export interface EnabledSet extends RuleSetDocument {
   key: string
 }
@@ -59,7 +58,6 @@ type StoredDocument = Pick<DocumentRecord, 'sha256' | 'kind'>
 
 export interface Lints {
   collection: Collection<LintDocument>
-  /** The enabled rule sets. */
   enabled(): Promise<EnabledSet[]>
   /** What a rule set, by its key, found in a document; undefined before it is applied. */
   result(document: StoredDocument, key: string): Promise<SetResult | undefined>

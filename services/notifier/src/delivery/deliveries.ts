@@ -19,7 +19,6 @@ const CACHED_STATES = 2_000
 const OUTCOME = ['url', 'startedAt', 'durationMs', 'error', 'fault'] as const
 export type AttemptOutcome = Pick<Attempt, (typeof OUTCOME)[number]>
 
-/** The deliveries with their documents. */
 export class Deliveries extends Repository<DeliveryState, DeliveryCommand, DeliveryEvent, DeliveryDocument> {
   readonly payloads: Payloads
   readonly #rules: DeliveryRules

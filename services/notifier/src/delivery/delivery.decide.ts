@@ -53,7 +53,6 @@ export interface AttemptClaim {
   lostAfterMs: number
 }
 
-/** The outcome of an attempt. */
 export interface Outcome {
   number: number
   durationMs: number

@@ -46,7 +46,6 @@ export function parseQueueKey(key: string): { queue: Queue; dueAt: string } {
   return { queue: { webhook, kind: kind as Queue['kind'] }, dueAt }
 }
 
-/** The ordering key of deliveries to an ordered webhook. */
 export const orderingKey = (webhook: string, resource: string) => `${webhook}/${resource}`
 
 /** Condition on the field `queue`: all pending deliveries of a webhook. */

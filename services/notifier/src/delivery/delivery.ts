@@ -190,7 +190,6 @@ interface Ordered {
   line: OrderPosition & { ended: boolean }
 }
 
-/** Whether the delivery blocks later deliveries of its ordering key. */
 export const blocksLater = <State extends DeliveryState>(state: State): state is State & Ordered =>
   state.status !== 'Absent' && state.line !== null && !state.line.ended
 

@@ -12,7 +12,6 @@ export interface NotifierMetrics {
   deferred(reason: Deferral): void
   /** Counts an attempt. `error` is its error code, empty for a success. */
   attempted(trigger: string, error: string, ms: number): void
-  /** Counts a delivery if it has finished. */
   finished(state: DeliveryState): void
 }
 

@@ -45,7 +45,6 @@ export function recordOf(state: Exclude<RecoveryState, { status: 'Absent' }>): R
   }
 }
 
-/** The recoveries with their documents. */
 export class Recoveries extends Repository<RecoveryState, RecoveryCommand, RecoveryEvent, RecoveryDocument> {
   constructor(options: RepositoryOptions, rules: RecoveryRules) {
     const { eventStore, readModels, projector, unknownEvent } = options

@@ -49,14 +49,8 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
   route(listRecoveries, async ({ params, query }) => {
     const { id } = await webhooks.existing(params.webhook_id)
     const { items, total } = await recoveries.documents.find(listing(query, { webhook: id }))
-    return {
-      status: 200,
-      body: page(
-        items.map(({ doc }) => recoveryRecord(doc)),
-        total,
-        query,
-      ),
-    }
+    const content = items.map(({ doc }) => recoveryRecord(doc))
+    return { status: 200, body: page(content, total, query) }
   })
 
   route(getRecovery, async ({ params }) => ({ status: 200, body: await ofWebhook(params) }))

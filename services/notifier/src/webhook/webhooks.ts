@@ -7,7 +7,6 @@ import { type WebhookCommand, webhookDecider } from './webhook.decide.ts'
 import { projectWebhook, type WebhookDocument, webhooks } from './webhook.projection.ts'
 import type { WebhookEvent, WebhookState } from './webhook.ts'
 
-/** The webhooks with their documents. */
 export class Webhooks extends Repository<WebhookState, WebhookCommand, WebhookEvent, WebhookDocument> {
   readonly #eventStore: EventStore
   /** The position of the creation by webhook. */

@@ -73,7 +73,6 @@ interface FoundTrailer {
   end: number
 }
 
-/** The error with which the file ends. */
 async function errorIn(file: LineFile, format: FormatName): Promise<string | undefined> {
   for await (const { bytes, isComplete } of file.backwards())
     return isComplete ? parseError(exportFormats[format].jsonIn(bytes.toString()) ?? '') : undefined

@@ -36,7 +36,6 @@ const INCOMPLETE = 3
 const ENDED = 'the service does not answer any more'
 
 interface Order {
-  /** The folder of the backup. */
   folder: string
   /** The file for the keys of users, in the same folder or another one; undefined if they are left out. */
   userKeys: string | undefined

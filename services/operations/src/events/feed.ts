@@ -32,7 +32,6 @@ export interface Selection {
   from: string | undefined
 }
 
-/** An event of the feed. */
 export type FeedEvent = z.infer<typeof StreamedEvent>
 
 interface OptionsOfCommand {

@@ -26,9 +26,7 @@ export function auditRoutes(route: AddRoute, { readModels, recordsOf, upToDate }
       direction,
     }))
     const { items, total } = await records.find(listing({ ...query, sort }, await conditions(query)))
-    return {
-      status: 200,
-      body: page(await recordsOf(items.map(({ doc }) => doc)), total, query),
-    }
+    const content = await recordsOf(items.map(({ doc }) => doc))
+    return { status: 200, body: page(content, total, query) }
   })
 }
