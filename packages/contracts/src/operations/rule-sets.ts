@@ -165,11 +165,8 @@ export const deleteRuleSet = operation('deleteRuleSet', 'DELETE /ruleSets/{rule_
   conditional: true,
 })
 
-export const previewRuleSet = operation({
+export const previewRuleSet = operation('previewRuleSet', 'POST /ruleSets/preview', {
   ...part,
-  id: 'previewRuleSet',
-  method: 'POST',
-  path: '/ruleSets/preview',
   summary: 'Apply rules to a document without saving them',
   description: 'Also requires the scope **API_READ**. Changes nothing. One preview runs at a time.',
   scope: 'RULE_SETS_WRITE',
