@@ -29,7 +29,8 @@ const LIMITS: ThreadLimits = { timeMs: 10_000, heapMiB: 256, idleMs: 10_000 }
 const LASTS_MS = 600_000
 /** For the wait, and for the work. What a rule set is tried with is empty. */
 const TRIAL_MS = 16_000
-const PREVIEW_MS = 10_000
+/** The gateway waits for 20 s. The work may need 10 s of processor time, and the start of the thread. */
+const PREVIEW_MS = { wait: 3_000, lasts: 14_000 }
 /** The memory of a thread stays as large as a document of this size made it. */
 const LARGE_BYTES = 1_048_576
 
@@ -83,9 +84,9 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
         resultOf(await trying.run(task, { keep: true, what: 'the check of the rules', lastsMs: TRIAL_MS }))
       }),
     preview: (read, content) =>
-      inTurn(PREVIEW_MS, async () => {
+      inTurn(PREVIEW_MS.wait, async () => {
         const bytes = await read()
-        const how = { keep: bytes.length < LARGE_BYTES, what: APPLICATION, lastsMs: PREVIEW_MS }
+        const how = { keep: bytes.length < LARGE_BYTES, what: APPLICATION, lastsMs: PREVIEW_MS.lasts }
         return resultOf(await trying.run({ bytes, content, awaited: true }, how))
       }),
     async stop() {
