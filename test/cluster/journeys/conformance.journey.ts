@@ -209,3 +209,54 @@ test('a document whose replica is killed while it checks is not stored, and then
   await promisify(execFile)(process.execPath, [OPERATIONS, 'rebuild'], { env: topology.environment })
   await isEverywhere()
 })
+
+/** The replicas of media that hold the lease of the linter. */
+async function replicasThatLint(): Promise<string[]> {
+  const media = topology.processes.filter(({ name }) => name.startsWith('media'))
+  const held = media.map(async ({ name, internalPort }) => {
+    const metrics = await fetch(`http://127.0.0.1:${internalPort}/metrics`).then(
+      answer => answer.text(),
+      () => '',
+    )
+    return /^gantry_lease_held\{.*"media\.linter".*\} 1$/m.test(metrics) ? [name] : []
+  })
+  return (await Promise.all(held)).flat()
+}
+
+test('a rule set is applied by one replica, and by the other after the death of that one', async () => {
+  const { send } = topology
+  const operation = { operationId: 'get', responses: { 200: { description: 'ok' } } }
+  const paths = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`/${n}`, { get: operation }]))
+  const lines = Array.from({ length: 60 }, (_, n) =>
+    JSON.stringify({ openapi: '3.0.3', info: { title: `Linted ${n}`, version: '1' }, paths }),
+  )
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const body = lines.join('\n')
+  const job = await json<{ id: string }>(send('/apis/import', { method: 'POST', headers, body }))
+  const patient = { timeout: 120_000, interval: 50 }
+  const results = () => json<{ content: { api: string }[] }>(send(`/jobs/${job.id}/results?size=100`))
+  await vi.waitFor(async () => expect((await results()).content).toHaveLength(60), patient)
+
+  const input = { name: 'One replica', content: 'rules: {info-contact: error}' }
+  const { id } = await json<{ id: string }>(
+    send('/ruleSets', { method: 'POST', body: JSON.stringify(input) }),
+  )
+  const progress = async () =>
+    (await json<{ progress: { linted: number; total: number } }>(send(`/ruleSets/${id}`))).progress
+  await vi.waitFor(async () => expect((await progress()).linted).toBeGreaterThan(0), patient)
+  const [replica = '', ...others] = await replicasThatLint()
+  expect([replica, others]).toEqual([expect.stringMatching(/^media/), []])
+  process.kill(topology.pid(replica), 'SIGKILL')
+  await vi.waitFor(async () => {
+    expect((await replicasThatLint()).length).toBeLessThanOrEqual(1)
+    const { linted, total } = await progress()
+    expect(linted).toBe(total)
+  }, patient)
+  for (const { api } of (await results()).content) {
+    const found = await json<{ content: object[] }>(
+      send(`/apis/${api}/versions/1/documents/openapi.json/findings?size=1`),
+    )
+    expect(found.content, api).not.toEqual([])
+  }
+  await send(`/ruleSets/${id}`, { method: 'DELETE' })
+})
