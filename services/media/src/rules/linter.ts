@@ -33,6 +33,8 @@ const REVIEW_MS = 60_000
 /** How far the clocks of replicas may differ: documents that are older by this than the last one are read again. */
 const SKEW_MS = 60_000
 const PAGE = 1_000
+/** Documents that are looked through together for the next one to lint: they are read again after it. */
+const LOOKED_THROUGH = 100
 const LINTED = { kind: { in: RULE_SET_KINDS } }
 /**
  * A rule set that needs too much time for so many documents of less than `SMALL_BYTES` in a row is not tried again. The
@@ -105,13 +107,13 @@ class Linter {
       const found = await documents.list({
         where: { ...LINTED, updatedAt: { gte: cursor.since } },
         sort: [{ field: 'updatedAt', direction: 'asc' }],
-        limit: PAGE,
+        limit: LOOKED_THROUGH,
       })
       const stored = await lints.collection.getMany(found.map(({ doc }) => doc.id))
       const known = new Map(stored.map(({ doc }) => [doc.id, doc]))
       const stale = found.find(({ doc }) => isStale(doc, known.get(doc.id), sets))
       const { updatedAt } = (stale ?? found.at(-1))?.doc ?? { updatedAt: cursor.since }
-      more = found.length === PAGE && updatedAt > cursor.since
+      more = found.length === LOOKED_THROUGH && updatedAt > cursor.since
       cursor.since = updatedAt
       if (stale) return stale.doc
     }
