@@ -41,13 +41,13 @@ export interface LogVerification {
   proven?: { by: string; at: LogPoint }
   /** The first difference from what is proven; undefined when there is none. */
   problem?: string
-  /** The first event whose hash in the read model differs, although the log is proven there. */
+  /** The first event whose hash in the read model is wrong: the log is proven at its place. */
   warning?: string
 }
 
 /**
  * Reads the log and compares it with the signed roots in it and with other proven places. The hashes of the read model tell
- * which event differs from one; without them, the difference is between two proven places.
+ * which event is different; without them, it is only known between which two proven places the event is.
  */
 export async function verifyLog(options: LogVerificationOptions): Promise<LogVerification> {
   const verifier = new LogVerifier(options)
@@ -92,8 +92,8 @@ class LogVerifier {
   }
 
   /**
-   * The problem of a proven place that the log has passed without meeting it.
-   * @param before only places before this position; left out for all
+   * The problem if the log has no event at a proven place.
+   * @param before checks only places before this position; all when left out
    */
   #missing(before?: string): string | undefined {
     const missing = this.#ahead.find(

@@ -34,7 +34,7 @@ export function reader(
         }
         return
       } catch (error) {
-        // The server has deleted the consumer of a slow reader. That of a named one may belong to another process now.
+        // The server has deleted the consumer of a slow reader. A consumer with a name may belong to another process now.
         const continues = error instanceof Gone && options.reader === undefined
         if (!continues || session.lost.aborted) throw toBusError(session, error)
       }
@@ -88,9 +88,11 @@ async function* messagesAfter(session: Session, options: ReadOptions): AsyncGene
     if (removed > through) missed({ after: through, through: removed })
   }
   const arrived: Msg[] = []
+  /** Number of messages that were requested and have not arrived. */
   let awaited = 0
+  /** Number of messages that were taken from `arrived`; the server numbers them, so that a lost one is noticed. */
   let given = 0
-  /** Whether the caller waits for a message, so that it has all that have arrived. */
+  /** Whether the caller has handled all messages that have arrived, and waits for the next one. */
   let isWaiting = false
   let failure: BusUnavailable | undefined
   let wake = () => {}
@@ -151,15 +153,15 @@ async function* messagesAfter(session: Session, options: ReadOptions): AsyncGene
     endChecks?.()
     signal.removeEventListener('abort', onAbort)
     await pull.close()
-    // A named one stays for its backlog, until it is forgotten or the next read deletes it.
+    // A consumer with a name stays, to tell the backlog, until the server or the next read deletes it.
     if (reader === undefined && !session.nc.isClosed())
       await jsm.consumers.delete(stream, name).catch(() => {})
   }
 }
 
 /**
- * Checks from time to time whether a reader has all messages of the stream, while some are removed. The server does not say
- * on which subjects removed messages were.
+ * Checks from time to time whether a reader has all messages of the stream, if the stream removes messages. Otherwise it
+ * would report removed messages as missed: the server does not say on which subjects they were.
  * @returns a function that ends the checks
  */
 function checkPassed(

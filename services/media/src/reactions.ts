@@ -10,17 +10,15 @@ export const reactsTo = {
   'media-versions': subjects.events('catalog', 'API_VERSION_DELETED'),
 }
 
-export interface Aggregates {
-  image: ImageAggregate
-  documents: DocumentsAggregate
-}
-
 /**
  * Discards the image and the documents of a deleted API or version, and prevents further uploads for it. Repeating a message
  * changes nothing.
  */
 export const reactionsOf =
-  ({ image, documents }: Aggregates, dependencies: Pick<Dependencies, 'now' | 'newId'>) =>
+  (
+    { image, documents }: { image: ImageAggregate; documents: DocumentsAggregate },
+    dependencies: Pick<Dependencies, 'now' | 'newId'>,
+  ) =>
   async (message: Message): Promise<void> => {
     if (!Object.values(reactsTo).includes(message.subject)) return
     const { event, metadata } = reactionTo(message, dependencies)

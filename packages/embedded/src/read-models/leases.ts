@@ -12,7 +12,7 @@ export const LEASES_SCHEMA = `
 
 /**
  * Leases in the file. All processes of the host compare their times with the same clock. An expiry that is further away
- * than the duration of the lease was set before the clock was set back, and counts as past.
+ * than the duration of the lease shows that the clock was set back since, and counts as past.
  */
 export function leaseTable(db: DatabaseSync, now: () => number) {
   // A released lease has no holder, so that the next one to acquire it gets a new token.

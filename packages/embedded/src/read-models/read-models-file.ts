@@ -35,12 +35,6 @@ export const PAUSED_MS = 60_000
 /** SQLite's cache of pages: the default of 2 MiB has room for a part of the indexes of one collection. */
 const CACHE_KIBIBYTES = 16_384
 
-interface ReadModelsFileOptions {
-  path: string
-  exclusive: boolean
-  disk: Disk
-}
-
 export class ReadModelsFile implements FileAccess {
   readonly db: DatabaseSync
   readonly exclusive: boolean
@@ -50,7 +44,7 @@ export class ReadModelsFile implements FileAccess {
   readonly #commits: GroupCommit
   #closed = false
 
-  constructor({ path, exclusive, disk }: ReadModelsFileOptions) {
+  constructor({ path, exclusive, disk }: { path: string; exclusive: boolean; disk: Disk }) {
     this.db = openDatabase(path, {
       kind: 'read-models',
       version: FORMATS['read-models'],

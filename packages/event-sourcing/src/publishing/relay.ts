@@ -310,16 +310,10 @@ async function requireModelsOf(identity: string, { checkpoints }: ReadModels, le
     throw new OperatorNeeded(`the read models are of a log that was replaced: ${RESTORING}`)
 }
 
-interface LogOfMessages {
-  identity: string
-  eventStore: EventStore
-  signal: AbortSignal
-}
-
 /** @throws OperatorNeeded when the last message is of another log, or after the end of the log, which is an older copy */
 async function requireInLog(
   last: StoredMessage | undefined,
-  { identity, eventStore, signal }: LogOfMessages,
+  { identity, eventStore, signal }: { identity: string; eventStore: EventStore; signal: AbortSignal },
 ) {
   const message = `message ${last?.sequence} of the bus (${last?.subject})`
   if ((last?.headers?.[LOG_IDENTITY] ?? identity) !== identity)

@@ -45,7 +45,12 @@ export function internalRequests({ services, basePath, pass }: InternalRequestsO
   const own = localPeers()
 
   /** @param timeoutMs time for the replica to answer */
-  const send = (request: ServiceRequest, asked: unknown, to: SentTo, timeoutMs: number) =>
+  const send = (
+    request: ServiceRequest,
+    asked: unknown,
+    to: { replicas: Replicas; origin: string },
+    timeoutMs: number,
+  ) =>
     replyTo(() => {
       const url = new URL(`${to.replicas.inside(to.origin)}${basePath}${PATH}`)
       return inSpan(requestSpan('POST', url), async span => {
@@ -90,11 +95,6 @@ export function internalRequests({ services, basePath, pass }: InternalRequestsO
     },
     routes: (app, vouched) => answering(app, own, vouched),
   }
-}
-
-interface SentTo {
-  replicas: Replicas
-  origin: string
 }
 
 /** The process that answers at a Unix socket. */

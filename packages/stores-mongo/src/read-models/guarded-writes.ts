@@ -37,13 +37,13 @@ export const changeOf = ({ id, revision, doc, force, incomplete }: Omit<Write, '
 /** The stored state of a document or tombstone. */
 type Known = Pick<Change, 'revision' | 'incomplete'>
 
-function goesOver({ revision, overSame, incomplete }: Change, known: Known | undefined): boolean {
+function replaces({ revision, overSame, incomplete }: Change, known: Known | undefined): boolean {
   if (!known || revision > known.revision) return true
   if (revision < known.revision || (incomplete && !known.incomplete)) return false
   return overSame || (known.incomplete && !incomplete)
 }
 
-/** The documents that a change may replace: the same rule as goesOver, evaluated by the server. */
+/** The documents that a change may replace: the rule of `replaces`, evaluated by the server. */
 function replaceable({ revision, overSame, incomplete }: Change): Filter<StoredDocument> {
   if (incomplete === overSame)
     return { $or: [{ revision: { $lt: revision } }, { revision, incomplete: true }] }
@@ -53,11 +53,11 @@ function replaceable({ revision, overSame, incomplete }: Change): Filter<StoredD
 /** Reduces successive changes to one per document. */
 export function newest(changes: readonly Change[]): Change[] {
   const byId = new Map<string, Change>()
-  for (const change of changes) if (goesOver(change, byId.get(change.id))) byId.set(change.id, change)
+  for (const change of changes) if (replaces(change, byId.get(change.id))) byId.set(change.id, change)
   return [...byId.values()]
 }
 
-interface Making {
+interface Applying {
   stored(change: Change): StoredDocument
   /** Maximum number of documents that one request replaces. */
   changesPerRequest: number
@@ -95,20 +95,20 @@ export function pauseWatch(elapsed: () => number): () => void {
 export async function makeChanges(
   collection: Collection<StoredDocument>,
   changes: readonly Change[],
-  making: Making,
+  applying: Applying,
 ): Promise<number> {
-  let made = 0
+  let applied = 0
   for (let from = 0; from < changes.length; from += PIECE)
-    made += await makePiece(collection, changes.slice(from, from + PIECE), making)
-  return made
+    applied += await makePiece(collection, changes.slice(from, from + PIECE), applying)
+  return applied
 }
 
 async function makePiece(
   collection: Collection<StoredDocument>,
   changes: readonly Change[],
-  { stored, changesPerRequest, confirm }: Making,
+  { stored, changesPerRequest, confirm }: Applying,
 ): Promise<number> {
-  let made = 0
+  let applied = 0
   let open = changes
   while (open.length > 0) {
     confirm()
@@ -117,17 +117,19 @@ async function makePiece(
       open.map(({ id }) => id),
     )
     confirm()
-    const due = open.filter(change => goesOver(change, known.get(change.id)))
+    const due = open.filter(change => replaces(change, known.get(change.id)))
     if (due.length === 0) break
-    const { there = [], fresh = [] } = Object.groupBy(due, ({ id }) => (known.has(id) ? 'there' : 'fresh'))
+    const { existing = [], fresh = [] } = Object.groupBy(due, ({ id }) =>
+      known.has(id) ? 'existing' : 'fresh',
+    )
     const inserts = fresh.map(change => ({ insertOne: { document: stored(change) } }))
     const outcome = await writeAll(collection, inserts)
-    made += outcome.made
-    const replacements = there.map(change => replacement(change, stored(change)))
-    made += await writeInPieces(collection, replacements, changesPerRequest)
-    open = outcome.met.map(index => fresh[index] as Change)
+    applied += outcome.applied
+    const replacements = existing.map(change => replacement(change, stored(change)))
+    applied += await writeInPieces(collection, replacements, changesPerRequest)
+    open = outcome.existing.map(index => fresh[index] as Change)
   }
-  return made
+  return applied
 }
 
 async function knownOf(collection: Collection<StoredDocument>, ids: string[]): Promise<Map<string, Known>> {
@@ -157,29 +159,29 @@ export async function writeInPieces(
   operations: readonly Operation[],
   changesPerRequest: number,
 ): Promise<number> {
-  let made = 0
+  let applied = 0
   for (let from = 0; from < operations.length; from += changesPerRequest)
-    made += (await writeAll(collection, operations.slice(from, from + changesPerRequest))).made
-  return made
+    applied += (await writeAll(collection, operations.slice(from, from + changesPerRequest))).applied
+  return applied
 }
 
 /** @returns the number of applied operations, and the indexes of inserts that found an existing document */
 async function writeAll(
   collection: Collection<StoredDocument>,
   operations: Operation[],
-): Promise<{ made: number; met: number[] }> {
-  if (operations.length === 0) return { made: 0, met: [] }
+): Promise<{ applied: number; existing: number[] }> {
+  if (operations.length === 0) return { applied: 0, existing: [] }
   try {
     const { insertedCount, matchedCount, deletedCount } = await collection.bulkWrite(operations, {
       ordered: false,
     })
-    return { made: insertedCount + matchedCount + deletedCount, met: [] }
+    return { applied: insertedCount + matchedCount + deletedCount, existing: [] }
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error
     const failures = [error.writeErrors].flat()
-    const onlyMet = failures.length > 0 && failures.every(({ code }) => code === DUPLICATE)
-    if (!onlyMet || error.result.getWriteConcernError()) throw error
+    const onlyExisting = failures.length > 0 && failures.every(({ code }) => code === DUPLICATE)
+    if (!onlyExisting || error.result.getWriteConcernError()) throw error
     const { insertedCount, matchedCount } = error.result
-    return { made: insertedCount + matchedCount, met: failures.map(({ index }) => index) }
+    return { applied: insertedCount + matchedCount, existing: failures.map(({ index }) => index) }
   }
 }

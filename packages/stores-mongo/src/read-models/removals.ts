@@ -5,19 +5,13 @@ import type { StoredDocument } from './stored-document.ts'
 
 type Documents = Collection<StoredDocument>
 
-interface Forgetting {
-  now: number
-  ageMs: number
-  server: Server
-}
-
 /**
  * Deletes a piece of the tombstones that were first seen long enough ago. When there are none, records the time for the
  * tombstones without one. A write removes that time when it stores or removes the document again.
  */
 export async function forgetRemoved(
   collection: Documents,
-  { now, ageMs, server: { changesPerRequest } }: Forgetting,
+  { now, ageMs, server: { changesPerRequest } }: { now: number; ageMs: number; server: Server },
 ): Promise<number> {
   const old = { live: false, metAt: { $lte: now - ageMs } }
   const found = await removalsOf(collection, old)

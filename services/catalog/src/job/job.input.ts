@@ -14,7 +14,7 @@ const decompressed = promisify(gunzip)
 
 /** Bytes of a piece. With its base64, an event is far below the limit of an append, 1 MiB. */
 const PIECE_BYTES = 262_144
-/** Jobs whose items are kept in memory: those that run in turn. */
+/** Number of jobs whose items are cached: running jobs take turns. */
 const CACHED = 4
 const pieceUuid = nameUuids('0b9c5a64-5a0e-4f51-8d20-7c9f6e1d3b42')
 const streamOf = (job: string) => streamName('jobinput', job)
@@ -36,8 +36,8 @@ export async function packItems(items: readonly string[]): Promise<PackedItems> 
 }
 
 /**
- * The items of jobs. They are in the log, since every replica reads it and a backup contains it: the blob store is that of
- * media, which removes what no document names. Each job has a stream of its own, which is removed after the job has ended.
+ * The items of jobs. They are in the log, which every replica reads and every backup contains. The blob store belongs to
+ * media, which removes bytes that no document names. Each job has a stream of its own, removed after the job has ended.
  */
 export interface JobInputs {
   /** Stores the items durably. A repeated call changes nothing. */

@@ -17,14 +17,11 @@ import {
 } from '@gantry/service-runtime'
 import type { FastifyInstance } from 'fastify'
 
-export interface ApiCatalogOptions {
-  admit: Admit
-  peers: Pick<Peers, 'ask'>
-  publicUrl: string | undefined
-}
-
 /** Adds `GET /.well-known/api-catalog` (RFC 9727): a page of APIs with links to their documents. */
-export function apiCatalogRoute(app: FastifyInstance, { admit, peers, publicUrl }: ApiCatalogOptions): void {
+export function apiCatalogRoute(
+  app: FastifyInstance,
+  { admit, peers, publicUrl }: { admit: Admit; peers: Pick<Peers, 'ask'>; publicUrl: string | undefined },
+): void {
   app.route({
     ...routeOf(getApiCatalog, admit),
     async handler(request, reply) {

@@ -15,7 +15,7 @@ import {
 
 const EVENTS = { subjects: [subjects.allEvents] }
 
-/** What a reader's position is compared with: the bus, and the log, whose head identity tells. */
+/** A reader's position is compared with the bus, and with the head of the log, which identity tells. */
 export interface FeedSources {
   bus: Bus
   peers: Pick<Peers, 'ask'>
@@ -33,7 +33,7 @@ export interface FeedStart {
   resumes: boolean
 }
 
-/** The place with the oldest event, or before the events of a time: the bus stores an event when it happens or later. */
+/** The place before the oldest event, or before the events since a time. The bus never stores an event before its time. */
 export async function firstPosition(bus: Bus, from: Date | undefined): Promise<FeedStart> {
   const { sequence, message } = from
     ? await placeBefore(bus, EVENTS, from.toISOString())
@@ -43,8 +43,8 @@ export async function firstPosition(bus: Bus, from: Date | undefined): Promise<F
 }
 
 /**
- * The place of a position on the bus of today. A bus that does not have the message of the position was built again from
- * the log: it is read from its beginning, without the messages that were passed before.
+ * The place of a position on the current bus. If the bus lacks the message of the position, it was built again from the log.
+ * The reader then begins at the start of the bus, and gets no message again that it had before.
  * @throws Refusal invalid-request, log-replaced, position-ahead, position-gone
  */
 export async function resumedPosition(feed: FeedSources, text: string): Promise<FeedStart> {
@@ -133,7 +133,7 @@ async function requireInLog(
     throw new Refusal('position-ahead', { detail: 'after is a position after the last event of the log' })
 }
 
-/** Whether the bus still has a passed message of every service. It then has removed no later one. */
+/** Whether the bus has a message of every service that the reader has passed. Then it has removed none after these. */
 async function reachesBack(bus: Bus, { passed }: FeedPosition, removed: number): Promise<boolean> {
   const firsts = await Promise.all(
     [...passed].map(async ([service, { position }]) => {

@@ -4,18 +4,16 @@ import { activeUser, effectiveScopes, liveToken } from '../authentication/authen
 import type { TokenAggregate } from '../token/token.ts'
 import type { UserAggregate } from '../user/user.decide.ts'
 
-export interface SessionRoutes {
-  user: UserAggregate
-  token: TokenAggregate
-}
-
 const CREDENTIALS: Readonly<Record<Principal['kind'], Session['credential']>> = {
   login: 'LOGIN',
   accessToken: 'ACCESS_TOKEN',
   platform: 'PLATFORM_JWT',
 }
 
-export function sessionRoutes(route: AddRoute, { user, token }: SessionRoutes): void {
+export function sessionRoutes(
+  route: AddRoute,
+  { user, token }: { user: UserAggregate; token: TokenAggregate },
+): void {
   // The user and the access token are read from the log: the gateway may have cached the principal before they changed.
   route(getSession, async ({ principal: { userId, kind, tokenId, expiresAt } }) => {
     const [{ record }, used] = await Promise.all([

@@ -15,12 +15,10 @@ export function publishKeys(
     )
 }
 
-export interface SigningKeyRoutes {
-  login: SigningKeys
-  audit: SigningKeys
-}
-
-export function signingKeyRoutes(route: AddRoute, { login, audit }: SigningKeyRoutes): void {
+export function signingKeyRoutes(
+  route: AddRoute,
+  { login, audit }: { login: SigningKeys; audit: SigningKeys },
+): void {
   route(listSigningKeys, async () => ({
     status: 200,
     body: [

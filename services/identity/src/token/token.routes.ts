@@ -15,13 +15,11 @@ import type { TokenCommand, TokenEvent, TokenState } from './token.ts'
 /** Executes a command on a token. Before it returns, it notifies processes with cached principals of a revocation. */
 export type ChangeToken = (id: string, command: TokenCommand) => Promise<Executed<TokenState, TokenEvent>>
 
-export interface TokenRoutes {
-  changeToken: ChangeToken
-  tokens: Collection<TokenDocument>
-}
-
 /** Routes for the caller's own tokens. Tokens of other users are answered with 404. */
-export function tokenRoutes(route: AddRoute, { changeToken, tokens }: TokenRoutes): void {
+export function tokenRoutes(
+  route: AddRoute,
+  { changeToken, tokens }: { changeToken: ChangeToken; tokens: Collection<TokenDocument> },
+): void {
   route(createAccessToken, async ({ body, principal, creationMetadata: metadata, newId, secretBytes }) => {
     const id = newId()
     const secret = secretOf(secretBytes(32))

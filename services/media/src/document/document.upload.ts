@@ -15,11 +15,6 @@ import type { Checker } from './checker.ts'
 import type { Contents } from './contents.ts'
 import type { DocumentContent } from './document.ts'
 
-export interface UploadedDocument {
-  name: string
-  kind: DocumentKind | undefined
-}
-
 export interface DocumentUploads {
   bytes: StoredBytes
   checker: Checker
@@ -35,7 +30,7 @@ export interface DocumentUploads {
  */
 export async function receiveDocument(
   request: FastifyRequest,
-  { name, kind }: UploadedDocument,
+  { name, kind }: { name: string; kind: DocumentKind | undefined },
   { bytes, checker, contents, strict }: DocumentUploads,
 ): Promise<DocumentContent> {
   const counted = countBody(request)
