@@ -1,75 +1,83 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { z } from 'zod'
 import { canonicalJson } from './canonical-json.ts'
 import type { ChainPoint, LogPoint } from './chain.ts'
 
+export const hashSchema = z.string().regex(/^[0-9a-f]{64}$/)
+export const numberSchema = z.int().min(0)
+const time = z.iso.datetime()
 /** A record of an export, with its number in the chain and its position in the log. */
-export interface RecordPlace {
-  number: number
-  position: string
-}
-
-interface Signed {
-  /** Id of the key that signs. */
-  kid: string
-  /** ISO 8601 UTC. */
-  signedAt: string
-}
+const place = z.object({ number: numberSchema, position: z.string() })
+export const pointSchema = place.extend({ chainHash: hashSchema }) satisfies z.ZodType<ChainPoint>
+const log = z.object({
+  events: numberSchema,
+  position: z.string(),
+  hash: hashSchema,
+}) satisfies z.ZodType<LogPoint>
+/** `kid` is the id of the key that signs. */
+const signed = { kid: z.string(), signedAt: time }
 
 /** The records of one UTC day of recording. Consecutive days have consecutive records. */
-export interface DayRoot extends Signed {
-  /** ISO 8601, e.g. 2026-11-22. */
-  day: string
+export const rootSchema = z.object({
+  ...signed,
+  day: z.iso.date(),
   /** Number of records of the day; may be 0. */
-  count: number
+  count: numberSchema,
   /** Null on a day without records. */
-  first: RecordPlace | null
-  last: RecordPlace | null
-  before: ChainPoint
+  first: place.nullable(),
+  last: place.nullable(),
+  before: pointSchema,
   /** The chain after the last record of the day. */
-  after: ChainPoint
+  after: pointSchema,
   /** The log after the last event of the day, also one without a record. */
-  log: LogPoint
-}
+  log,
+})
 
 /** The chain at the time of a request. */
-export type ChainHead = ChainPoint & { log: LogPoint } & Signed
+export const headSchema = pointSchema.extend({ ...signed, log })
 
 /** What an export contains from its first line up to here. */
-export interface Trailer extends Signed {
+export const trailerSchema = z.object({
+  ...signed,
   /** Whether the export ends here. If not, it continues after this line. */
-  complete: boolean
+  complete: z.boolean(),
   /** Number of records in the export. */
-  count: number
+  count: numberSchema,
   /** Number of records that the filter leaves out. */
-  omitted: number
+  omitted: numberSchema,
   /** The first and the last record in the export; null when there is none. */
-  first: RecordPlace | null
-  last: RecordPlace | null
-  before: ChainPoint
-  after: ChainPoint
-  filter: Readonly<Record<string, unknown>>
+  first: place.nullable(),
+  last: place.nullable(),
+  before: pointSchema,
+  after: pointSchema,
+  filter: z.record(z.string(), z.unknown()),
   /** SHA-256 of all bytes since the previous trailer, or since the beginning of the file. */
-  content: string
-}
+  content: hashSchema,
+})
+
+/** A public audit key: an Ed25519 JWK (RFC 8037) with the time for which it signs. */
+export const keySchema = z.object({
+  kid: z.string(),
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  alg: z.literal('EdDSA'),
+  use: z.literal('sig'),
+  validFrom: time,
+  /** Null while it has no successor. */
+  validUntil: time.nullable(),
+  /** Time since which its signatures are refused, because it was compromised; null if it was not. */
+  revokedAt: time.nullable(),
+})
+
+export type RecordPlace = z.infer<typeof place>
+export type DayRoot = z.infer<typeof rootSchema>
+export type ChainHead = z.infer<typeof headSchema>
+export type Trailer = z.infer<typeof trailerSchema>
+export type AuditKey = z.infer<typeof keySchema>
 
 /** What an audit key signs. The name of the only property separates the kinds, so that none is taken for another. */
 export type Statement = { root: DayRoot } | { head: ChainHead } | { trailer: Trailer }
-
-/** A public audit key: an Ed25519 JWK (RFC 8037) with the time for which it signs. */
-export interface AuditKey {
-  kid: string
-  kty: 'OKP'
-  crv: 'Ed25519'
-  x: string
-  alg: 'EdDSA'
-  use: 'sig'
-  /** ISO 8601 UTC. */
-  validFrom: string
-  /** Null while it has no successor. */
-  validUntil: string | null
-  /** Time since which its signatures are refused, because it was compromised; null if it was not. */
-  revokedAt: string | null
-}
 
 export interface AuditKeySet {
   keys: AuditKey[]
@@ -94,7 +102,7 @@ export function refutes(
   signature: string,
   keys: readonly AuditKey[],
 ): string | undefined {
-  const { kid, signedAt } = Object.values(statement)[0] as Signed
+  const { kid, signedAt } = Object.values(statement)[0] as { kid: string; signedAt: string }
   const key = keys.find(known => known.kid === kid)
   if (!key) return `its key ${kid} is not among the keys`
   // Other texts of the same bytes are refused, so that no character of an export can be changed.

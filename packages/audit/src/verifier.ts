@@ -3,8 +3,8 @@ import { parsedText } from '@gantry/event-sourcing'
 import { canonicalJson } from './canonical-json.ts'
 import { nextHash, sha256 } from './chain.ts'
 import { exportFormats, type FormatName, formatOf } from './formats.ts'
-import { isStoredRecord, parsedLine } from './line-schema.ts'
 import type { Header, Line, OmittedLine, RecordLine, StoredRecord, UserNames } from './lines.ts'
+import { isStoredRecord, parsedLine } from './lines.ts'
 import { type AuditKey, type RecordPlace, refutes, type Statement, type Trailer } from './statements.ts'
 
 interface Seen {

@@ -7,7 +7,7 @@ export type UserChange = Extract<Change, { resourceType: 'USER' }>
 type UserSnapshot = NonNullable<UserChange['after']>
 
 /** The fields of a user that are encrypted in the log. */
-export interface PersonalFields {
+export type PersonalFields = {
   username: string
   displayName: string
   email: string | null
