@@ -88,10 +88,8 @@ async function* messagesAfter(session: Session, options: ReadOptions): AsyncGene
     if (removed > through) missed({ after: through, through: removed })
   }
   const arrived: Msg[] = []
-  /** Number of messages that were requested and have not arrived. */
-  let awaited = 0
-  /** Number of messages that were taken from `arrived`; the server numbers them, so that a lost one is noticed. */
-  let given = 0
+  /** Numbers of messages that have yet to arrive, and that were taken from `arrived`. The server numbers the latter. */
+  let [awaited, given] = [0, 0]
   /** Whether the caller has handled all messages that have arrived, and waits for the next one. */
   let isWaiting = false
   let failure: BusUnavailable | undefined
