@@ -1,7 +1,7 @@
 export { OPERATIONS } from './documents/all-operations.ts'
 export { asyncApiDocument } from './documents/asyncapi.ts'
 export { openApiDocument } from './documents/openapi.ts'
-export { Ready } from './documents/openapi-service.ts'
+export { Ready, SERVICE_PATHS } from './documents/openapi-service.ts'
 export { auditedAction, type Change, type ChangeAction, type ComposedEventType } from './events/changes.ts'
 export { CLOUDEVENTS_BATCH, CLOUDEVENTS_JSON, toCloudEvent } from './events/cloud-events.ts'
 export {

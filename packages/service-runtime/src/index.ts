@@ -42,6 +42,7 @@ export {
   checkParams,
   checkQuery,
   etag,
+  ifMatchTags,
   matchesNone,
   requireScope,
   routeOf,

@@ -71,6 +71,7 @@ describe.for(resources)('the ETag of %s', ([, make]) => {
 
     ;(await admin.put(path, body, { headers: { 'if-match': `"another", ${changed.etag}` } })).is(200)
     ;(await admin.put(path, body, { headers: { 'if-match': '*' } })).is(200)
+    ;(await admin.put(path, body, { headers: { 'if-match': 'unquoted' } })).refused(400, 'invalid-request')
     const { etag } = await admin.get(path)
     ;(await admin.delete(path, { headers: { 'if-match': etag } })).is(204)
     ;(await admin.get(path)).refused(404)

@@ -34,7 +34,8 @@ describe('an unreadable body', () => {
     'multipart/form-data; boundary=x',
   ])('is refused as %s', async contentType => {
     const { name } = apiFields()
-    ;(await postApi(JSON.stringify(apiFields({ name })), contentType)).refused(415)
+    const problem = (await postApi(JSON.stringify(apiFields({ name })), contentType)).refused(415)
+    expect(problem.detail).toContain('application/json')
     expect((await listApis({ name })).totalElements).toBe(0)
   })
 })
@@ -52,6 +53,7 @@ describe('an unknown path or method', () => {
     ['DELETE', '/apis', ['GET', 'POST']],
     ['PUT', '/login', ['POST']],
     ['POST', '/auditLog', ['GET']],
+    ['DELETE', '/openapi.json', ['GET', 'HEAD']],
   ] as const)('%s %s is refused and lists the allowed methods', async ([method, path, allowed]) => {
     const answer = await admin.request(method, path, method === 'DELETE' ? undefined : {}, {
       undocumented: true,
@@ -60,6 +62,12 @@ describe('an unknown path or method', () => {
     const methods = (answer.headers.get('allow') ?? '').split(',').map(name => name.trim())
     expect(methods).toEqual(expect.arrayContaining([...allowed]))
     expect(methods).not.toContain(method)
+  })
+
+  test('OPTIONS lists the methods of a path', async () => {
+    const answer = await admin.request('OPTIONS', '/apis', undefined, { undocumented: true })
+    expect(answer.is(204).headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS')
+    ;(await admin.request('OPTIONS', '/nothing', undefined, { undocumented: true })).refused(404)
   })
 
   test('an invalid query string is refused or read literally', async () => {

@@ -44,6 +44,12 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return undefined
 }
 
+/** What a request without a media type that its route reads should have sent. */
+function mediaTypeFor(error: unknown, { routeOptions }: FastifyRequest): string | undefined {
+  if ((error as { code?: unknown } | null)?.code !== 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return undefined
+  return `send the body with Content-Type: ${routeOptions.config?.operation?.bodyMediaType ?? 'application/json'}`
+}
+
 /** Answers with problem details (RFC 9457): a refusal by its code, any other error as internal-error without details. */
 export function answerProblem(
   error: unknown,
@@ -65,7 +71,7 @@ export function answerProblem(
     type: `urn:gantry:problem:${code}`,
     title,
     status,
-    detail: code === 'internal-error' || !detail ? title : detail,
+    detail: code === 'internal-error' ? title : (mediaTypeFor(error, request) ?? (detail || title)),
     instance: request.url.split('?')[0] ?? request.url,
     code,
     requestId: request.id,

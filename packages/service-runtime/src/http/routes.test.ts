@@ -19,10 +19,12 @@ describe('If-Match', () => {
     ['"1", "2"', [1, 2]],
     ['W/"3"', []],
     ['"x"', []],
-    ['3', []],
-    ['', []],
   ])('%s names the revisions %j', (header, revisions) => {
     expect(revisionsOf(header)).toEqual(revisions)
+  })
+
+  test.each(['3', '', '"1" "2"', '"1'])('%s is refused', header => {
+    expect(() => revisionsOf(header)).toThrow('invalid-request')
   })
 })
 

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import {
   bodyLimitOf,
+  invalidField,
   type Operation,
   type OperationResponses,
   type Parsed,
@@ -51,13 +52,22 @@ function hashOf(variant: string): string {
 
 const tagsOf = (header: string) => header.match(/(?:W\/)?"[^"]*"/g) ?? []
 
+/** A list of entity tags (RFC 9110 §13.1.1). */
+const TAGS = /^\s*(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*\s*$/
+
 /**
- * Revisions that If-Match names; undefined when it is absent or `*`. Weak tags, and tags that `etag` cannot have made,
- * match nothing (RFC 9110 §13.1.1).
+ * Entity tags that If-Match names; undefined when it is absent or `*`.
+ * @throws Refusal invalid-request when it is neither `*` nor a list of entity tags
  */
-export function revisionsOf(ifMatch: string | undefined): number[] | undefined {
+export function ifMatchTags(ifMatch: string | undefined): string[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
-  return tagsOf(ifMatch).flatMap(tag => {
+  if (TAGS.test(ifMatch)) return tagsOf(ifMatch)
+  throw invalidField('If-Match', 'must be * or entity tags in double quotes, e.g. "7"')
+}
+
+/** Revisions that If-Match names. Weak tags, and tags that `etag` cannot have made, match nothing (RFC 9110 §13.1.1). */
+export function revisionsOf(ifMatch: string | undefined): number[] | undefined {
+  return ifMatchTags(ifMatch)?.flatMap(tag => {
     const revision = /^"(\d{1,15})(?:-[\w-]*)?"$/.exec(tag)?.[1]
     return revision === undefined ? [] : [Number(revision)]
   })
@@ -409,6 +419,40 @@ const invalid = (errors: { field: string; message: string }[], ...hints: string[
     errors,
   })
 
+/** The message of a violation that the schema has no words for, for people who read it beside the field. */
+function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${KINDS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : `must be ${issue.values.join(' or ')}`
+    case 'too_small':
+      return boundOf('at least', issue.minimum, issue.origin)
+    case 'too_big':
+      return boundOf('at most', issue.maximum, issue.origin)
+    case 'unrecognized_keys':
+      return `has unknown members: ${issue.keys.join(', ')}`
+    default:
+      return undefined
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+function boundOf(word: string, bound: number | bigint, origin: string): string {
+  if (origin !== 'string' && origin !== 'array' && origin !== 'set') return `must be ${word} ${bound}`
+  const unit = origin === 'string' ? 'character' : 'item'
+  return `must have ${word} ${bound} ${unit}${Number(bound) === 1 ? '' : 's'}`
+}
+
 /** Checks a part of a request against its schema. @throws Refusal invalid-request naming every wrong field, or `code` */
 function check<Schema extends z.ZodType | undefined>(
   schema: Schema,
@@ -416,7 +460,7 @@ function check<Schema extends z.ZodType | undefined>(
   code?: 'not-found',
 ): Parsed<Schema> {
   if (!schema) return undefined as Parsed<Schema>
-  const parsed = schema.safeParse(value ?? {})
+  const parsed = schema.safeParse(value ?? {}, { error: inWords })
   if (parsed.success) return parsed.data as Parsed<Schema>
   if (code) throw new Refusal(code)
   throw invalid(parsed.error.issues.map(issue => ({ field: issue.path.join('.'), message: issue.message })))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal } from '@gantry/contracts'
+import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal, SERVICE_PATHS } from '@gantry/contracts'
 import { atMostEvery } from '@gantry/pacing'
 import { REQUEST_ID } from '@gantry/tracing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
@@ -208,7 +208,12 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     const detail = ambiguityOf(request.raw, request.url)
     if (detail !== undefined) return done(new Refusal('malformed-request', { detail }))
     // Answered here, before the body is read: no route needs it.
-    if (request.is404) return done(routeNotFound(request.method, request.url, basePath))
+    if (request.is404) {
+      const allowed = request.method === 'OPTIONS' ? methodsOf(request.url, basePath) : []
+      if (allowed.length === 0) return done(routeNotFound(request.method, request.url, basePath))
+      void reply.code(204).header('allow', allowed.join(', ')).send()
+      return
+    }
     if (request.method === 'GET' || request.method === 'HEAD') dropBody(request.raw)
     done()
   })
@@ -298,19 +303,24 @@ const withinDepth =
 
 /** The refusal for a request without a route: 405 with the allowed methods if the path has other methods, else 404. */
 function routeNotFound(method: string, url: string, basePath: string): Refusal {
-  const path = (url.split('?')[0] ?? '').slice(basePath.length).replace(/\/$/, '')
-  const matching = OPERATIONS.filter(operation =>
-    new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  )
-  const allowed = [
-    ...new Set(matching.flatMap(({ method: known }) => (known === 'GET' ? ['GET', 'HEAD'] : [known]))),
-  ]
+  const allowed = methodsOf(url, basePath)
   // The method is allowed if another server has the operation: for this server the path does not exist.
   if (allowed.length === 0 || allowed.includes(method)) return new Refusal('not-found')
   return new Refusal('method-not-allowed', {
     detail: `${method} is not one of ${allowed.join(', ')}`,
     headers: { allow: allowed.join(', ') },
   })
+}
+
+/** The methods of a path of the interface, whichever server has it; none for another path. */
+function methodsOf(url: string, basePath: string): readonly string[] {
+  const path = (url.split('?')[0] ?? '').slice(basePath.length).replace(/\/$/, '')
+  const methods = OPERATIONS.filter(operation =>
+    new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  ).map(({ method }): string => method)
+  if (path in SERVICE_PATHS) methods.push('GET')
+  if (methods.includes('GET')) methods.push('HEAD')
+  return methods.length > 0 ? [...new Set([...methods, 'OPTIONS'])] : []
 }
 
 /** Scheme, host, port and the rest. Does not match user info and percent-encoded hosts: programs parse them differently. */

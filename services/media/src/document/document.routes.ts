@@ -15,6 +15,7 @@ import {
 import type { Executed } from '@gantry/event-sourcing'
 import {
   type AddRoute,
+  ifMatchTags,
   isAnonymous,
   listing,
   type Moments,
@@ -258,9 +259,8 @@ const tagOf = ({ sha256 }: DocumentRecord) => `"${sha256}"`
 /** The entity tags of documents are hashes of their content. Weak tags match nothing (RFC 9110 §13.1.1). */
 function conditionOf({ headers }: FastifyRequest): Precondition {
   const { 'if-match': match, 'if-none-match': none } = headers
-  const tags = match?.match(/(?:W\/)?"[^"]*"/g)?.map(tag => tag.replaceAll('"', ''))
   return {
-    ifMatch: match?.trim() === '*' ? '*' : match === undefined ? undefined : (tags ?? []),
+    ifMatch: match?.trim() === '*' ? '*' : ifMatchTags(match)?.map(tag => tag.replaceAll('"', '')),
     ifAbsent: none?.trim() === '*',
   }
 }
