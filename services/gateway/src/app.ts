@@ -13,6 +13,7 @@ import { replaySlots } from './feed/replay-slots.ts'
 import type { RateCounts } from './rates/rate-counts.ts'
 import { type RateLimits, rateLimits } from './rates/rate-limits.ts'
 import { recordRefusals } from './refusals.ts'
+import { representations } from './representation.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export interface GatewayDependencies {
@@ -72,6 +73,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         reply.headers(SECURITY_HEADERS)
         done()
       })
+      representations(app)
       recordRefusals(app, { peers, now })
       if (settings.CORS_ORIGINS.length > 0) {
         await app.register(cors, {

@@ -5,7 +5,13 @@ import { setTimeout } from 'node:timers/promises'
 import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal, SERVICE_PATHS } from '@gantry/contracts'
 import { atMostEvery } from '@gantry/pacing'
 import { REQUEST_ID } from '@gantry/tracing'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Logger } from 'pino'
 import { Gauge, type Registry } from 'prom-client'
 import manifest from '../../package.json' with { type: 'json' }
@@ -208,12 +214,8 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     const detail = ambiguityOf(request.raw, request.url)
     if (detail !== undefined) return done(new Refusal('malformed-request', { detail }))
     // Answered here, before the body is read: no route needs it.
-    if (request.is404) {
-      const allowed = request.method === 'OPTIONS' ? methodsOf(request.url, basePath) : []
-      if (allowed.length === 0) return done(routeNotFound(request.method, request.url, basePath))
-      void reply.code(204).header('allow', allowed.join(', ')).send()
-      return
-    }
+    if (request.is404 && request.method === 'OPTIONS') return listMethods(request, reply, basePath, done)
+    if (request.is404) return done(routeNotFound(request.method, request.url, basePath))
     if (request.method === 'GET' || request.method === 'HEAD') dropBody(request.raw)
     done()
   })
@@ -310,6 +312,18 @@ function routeNotFound(method: string, url: string, basePath: string): Refusal {
     detail: `${method} is not one of ${allowed.join(', ')}`,
     headers: { allow: allowed.join(', ') },
   })
+}
+
+/** Answers OPTIONS (RFC 9110 §9.3.7), or refuses a path that the interface does not have. */
+function listMethods(
+  { url }: FastifyRequest,
+  reply: FastifyReply,
+  basePath: string,
+  done: (refusal: Refusal) => void,
+): void {
+  const allowed = methodsOf(url, basePath)
+  if (allowed.length > 0) reply.code(204).header('allow', allowed.join(', ')).send()
+  else done(new Refusal('not-found'))
 }
 
 /** The methods of a path of the interface, whichever server has it; none for another path. */

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto'
 import helmet from '@fastify/helmet'
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { asyncApiDocument, openApiDocument } from '@gantry/contracts'
-import type { FastifyInstance } from 'fastify'
+import { matchesNone } from '@gantry/service-runtime'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
 import { eventDocumentation } from './event-documentation.ts'
 
@@ -28,18 +30,15 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
   const asyncApi = once(() => {
     const options = { publicUrl, basePath: app.prefix, version: packageJson.version }
     const document = asyncApiDocument(options)
-    return { document, body: Buffer.from(JSON.stringify(document)) }
+    return { document, ...tagged(Buffer.from(JSON.stringify(document))) }
   })
   const events = once(() => eventDocumentation(asyncApi().document, app.prefix))
   const document = openApiDocument({ basePath: app.prefix, version: packageJson.version })
   const body = Buffer.from(JSON.stringify(document))
+  const openApi = once(() => tagged(body))
 
-  app.get('/openapi.json', async (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(body),
-  )
-  app.get('/asyncapi.json', async (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(asyncApi().body),
-  )
+  app.get('/openapi.json', async (request, reply) => sendDocument(request, reply, openApi()))
+  app.get('/asyncapi.json', async (request, reply) => sendDocument(request, reply, asyncApi()))
   app.get('/docs/events', async (_request, reply) => {
     const { page, policy } = events()
     return reply
@@ -74,6 +73,23 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
       },
     })
   })
+}
+
+interface Tagged {
+  body: Buffer
+  /** Strong entity tag: the hash of the body. */
+  tag: string
+}
+
+const tagged = (body: Buffer): Tagged => ({
+  body,
+  tag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"`,
+})
+
+function sendDocument(request: FastifyRequest, reply: FastifyReply, { body, tag }: Tagged): FastifyReply {
+  reply.headers({ etag: tag, 'cache-control': 'no-cache' })
+  if (matchesNone(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  return reply.header('content-type', 'application/json; charset=utf-8').send(body)
 }
 
 /** Makes a value at the first call. */
