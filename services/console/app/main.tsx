@@ -1,5 +1,5 @@
 import './styles.ts'
-import { Alert, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core'
+import { Alert, Badge, type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -21,6 +21,7 @@ const theme = createTheme({
   components: {
     // The colours of alerts have too little contrast with their backgrounds for text.
     Alert: Alert.extend({ styles: { title: { color: 'var(--mantine-color-text)' } } }),
+    Badge: Badge.extend({ defaultProps: { variant: 'default', tt: 'none', fw: 500 } }),
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
   },
 })
@@ -28,16 +29,23 @@ const theme = createTheme({
 /** A button under the pointer is darker, not lighter. */
 const HOVERED = { '--mantine-color-cyan-filled-hover': '#0a6475' }
 
-/** Dimmed text, errors at fields, and buttons under the pointer, with the contrast that WCAG 2 AA asks for. */
+/**
+ * Dimmed text, placeholders, what is disabled, errors at fields, and buttons under the pointer, with the contrast that
+ * WCAG 2 AA asks for.
+ */
 const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-placeholder': '#60676e',
+    '--mantine-color-disabled-color': '#60676e',
     '--mantine-color-error': 'var(--mantine-color-red-9)',
     ...HOVERED,
   },
   dark: {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-placeholder': '#a0a0a0',
+    '--mantine-color-disabled-color': '#a0a0a0',
     '--mantine-color-error': 'var(--mantine-color-red-4)',
     ...HOVERED,
   },

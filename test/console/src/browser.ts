@@ -162,7 +162,7 @@ export const heading = (page: Page, name: string) =>
 export const isFocused = async (locator: Locator) =>
   (await locator.and(locator.page().locator(':focus')).count()) === 1
 
-/** Checks the page with axe-core (WCAG 2.2 A and AA) in the light and in the dark theme. */
+/** Checks the page with axe-core (WCAG 2.2 A and AA), and the contrasts that it leaves out, in both themes. */
 export const checkPage = (page: Page): Promise<void> => checkFrame(page, page)
 
 /** Checks a frame of a page in the same way. */
@@ -175,6 +175,7 @@ export async function checkFrame(page: Page, checked: Page | Frame): Promise<voi
     const rules = colorScheme === 'light' ? WCAG : ['color-contrast']
     // An element that the page replaces meanwhile, e.g. a countdown, has no colours: the page is checked again.
     await expect.poll(() => violations(checked, rules), { message: `${colorScheme} theme` }).toEqual([])
+    await expect.poll(() => faintParts(checked), { message: `${colorScheme} theme` }).toEqual([])
   }
 }
 
@@ -198,3 +199,49 @@ async function violations(page: Page | Frame, runOnly: string[]): Promise<string
     )
   }, runOnly)
 }
+
+/** What axe-core does not measure: placeholders, disabled elements with their labels, and the dots of badges. */
+const UNMEASURED =
+  'input:placeholder-shown, textarea:placeholder-shown, :disabled, [data-disabled], label:has(~ * :disabled), [data-variant=dot]'
+
+/** Placeholders and disabled text with less contrast than 4.5:1, and dots with less than 3:1. Axe-core is on the page. */
+const faintParts = (page: Page | Frame): Promise<string[]> =>
+  page.locator(UNMEASURED).evaluateAll(elements => {
+    const { axe, getComputedStyle } = globalThis as unknown as {
+      axe: {
+        setup(): void
+        teardown(): void
+        commons: { color: Record<string, (...args: unknown[]) => unknown> }
+      }
+      getComputedStyle: (element: unknown, pseudo?: string) => Record<string, string>
+    }
+    const { Color, getBackgroundColor, flattenColors, getContrast } = axe.commons.color as unknown as {
+      Color: new () => { parseString(text: string): void }
+      getBackgroundColor(element: unknown): unknown
+      flattenColors(front: unknown, back: unknown): unknown
+      getContrast(back: unknown, front: unknown): number
+    }
+    const ratio = (element: unknown, text: string) => {
+      const front = new Color()
+      front.parseString(text)
+      const back = getBackgroundColor(element)
+      return back ? getContrast(back, flattenColors(front, back)) : Number.POSITIVE_INFINITY
+    }
+    const found: string[] = []
+    const check = (element: (typeof elements)[number], color: string | undefined, least: number) => {
+      const measured = color ? ratio(element, color) : least
+      if (measured < least) found.push(`${measured.toFixed(2)}:1 ${element.outerHTML.slice(0, 300)}`)
+    }
+    axe.setup()
+    for (const element of elements) {
+      if (!element.checkVisibility({ opacityProperty: true }) || element.closest('[data-loading]')) continue
+      if (element.matches(':placeholder-shown[placeholder]:not([placeholder=""])'))
+        check(element, getComputedStyle(element, '::placeholder').color, 4.5)
+      else if (element.matches('[data-variant=dot]'))
+        check(element, getComputedStyle(element, '::before').backgroundColor, 3)
+      else if (element.textContent?.trim() || element.value)
+        check(element, getComputedStyle(element).color, 4.5)
+    }
+    axe.teardown()
+    return found
+  })

@@ -1,6 +1,6 @@
 import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Alert, Anchor, Badge, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { INTERFACE_PATH } from '../http/place.ts'
@@ -11,6 +11,7 @@ import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Properties, Property } from '../parts/properties.tsx'
 import { save } from '../parts/save.ts'
+import { StateBadge } from '../parts/state-badge.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { type DayRoot, type Proofs, proofsPage } from './proofs.ts'
 import { readProofsSearch } from './search.ts'
@@ -179,9 +180,7 @@ function Root({ root: { day, count, first, last, signedAt, valid } }: { root: Da
       <Table.Td>{first && last ? `${first.number} to ${last.number}` : 'none'}</Table.Td>
       <Table.Td>{timeWithMilliseconds(signedAt)}</Table.Td>
       <Table.Td>
-        <Badge variant="dot" color={valid ? 'teal' : 'red'} tt="none">
-          {valid ? 'Valid' : 'Broken'}
-        </Badge>
+        <StateBadge color={valid ? 'teal' : 'red'}>{valid ? 'Valid' : 'Broken'}</StateBadge>
       </Table.Td>
     </Table.Tr>
   )

@@ -1,6 +1,7 @@
-import { Alert, Badge, Button, Group, Text } from '@mantine/core'
+import { Alert, Button, Group, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { adviceOn, asProblem } from '../http/problem.ts'
+import { StateBadge } from '../parts/state-badge.tsx'
 import type { Connection, Feed, FeedState } from './feed.ts'
 
 const LABELS: Record<Connection['kind'], { text: string; color: string }> = {
@@ -17,16 +18,9 @@ export function ConnectionBadge({ state }: { state: FeedState }) {
   const { text, color } = LABELS[state.connection.kind]
   const isPaused = state.paused && state.connection.kind === 'live'
   return (
-    <Badge
-      variant="dot"
-      color={isPaused ? 'yellow' : color}
-      size="lg"
-      tt="none"
-      role="status"
-      aria-label="Connection"
-    >
-      {isPaused ? 'Paused' : text}
-    </Badge>
+    <div role="status" aria-label="Connection">
+      <StateBadge color={isPaused ? 'orange' : color}>{isPaused ? 'Paused' : text}</StateBadge>
+    </div>
   )
 }
 

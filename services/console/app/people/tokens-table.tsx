@@ -2,6 +2,7 @@ import { Badge, Button, Group, Spoiler, Table, VisuallyHidden } from '@mantine/c
 import { useState } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
+import { StateBadge } from '../parts/state-badge.tsx'
 import { Time } from '../parts/time.tsx'
 import { RevokeTokenDialog } from './revoke-token-dialog.tsx'
 import { expiryOf } from './token-expiry.ts'
@@ -57,7 +58,7 @@ function TokenRow({ token, onRevoke }: { token: Schemas['AccessToken']; onRevoke
         <Spoiler maxHeight={52} showLabel="All scopes" hideLabel="Fewer">
           <Group gap={4}>
             {token.scopes.map(scope => (
-              <Badge key={scope} variant="default" size="sm" fw={500}>
+              <Badge key={scope} size="sm">
                 {scope}
               </Badge>
             ))}
@@ -84,8 +85,8 @@ function Expiry({ token }: { token: Schemas['AccessToken'] }) {
   const expiry = expiryOf(token)
   if (expiry === 'valid') return <Time at={token.validUntil} />
   return (
-    <Badge color={expiry === 'soon' ? 'yellow.5' : 'red.9'} autoContrast>
+    <StateBadge color={expiry === 'soon' ? 'orange' : 'red'}>
       {expiry === 'soon' ? 'Expires' : 'Expired'} <Time at={token.validUntil} />
-    </Badge>
+    </StateBadge>
   )
 }

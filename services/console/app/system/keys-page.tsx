@@ -1,9 +1,10 @@
 import '../more-styles.ts'
-import { Badge, Code, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Code, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { StateBadge } from '../parts/state-badge.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { SystemHeading } from './heading.tsx'
@@ -24,10 +25,10 @@ const PURPOSES = [
 ] as const
 
 const STATUS: Readonly<Record<Key['status'], readonly [color: string, text: string, meaning: string]>> = {
-  NEXT: ['blue.9', 'Next', 'Published already, signs later'],
-  CURRENT: ['teal.9', 'Current', 'Signs now'],
-  RETIRED: ['gray.7', 'Retired', 'Signs no longer; its signatures are accepted until they expire'],
-  REVOKED: ['red.9', 'Revoked', 'Its signatures are refused'],
+  NEXT: ['blue', 'Next', 'Published already, signs later'],
+  CURRENT: ['teal', 'Current', 'Signs now'],
+  RETIRED: ['gray', 'Retired', 'Signs no longer; its signatures are accepted until they expire'],
+  REVOKED: ['red', 'Revoked', 'Its signatures are refused'],
 }
 
 /** The keys that sign login tokens and audit proofs, with their state. */
@@ -101,7 +102,7 @@ function KeyRow({ of: key }: { of: Key }) {
       </Table.Th>
       <Table.Td>
         <Stack gap={2} align="start">
-          <Badge color={color}>{text}</Badge>
+          <StateBadge color={color}>{text}</StateBadge>
           <Text size="xs">{meaning}</Text>
         </Stack>
       </Table.Td>

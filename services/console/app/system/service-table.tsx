@@ -1,5 +1,6 @@
-import { Badge, Paper, Table, Text } from '@mantine/core'
+import { Paper, Table, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
+import { StateBadge } from '../parts/state-badge.tsx'
 import { Time } from '../parts/time.tsx'
 import type { System } from './samples.ts'
 
@@ -7,9 +8,9 @@ type Service = System['services'][number]
 type Replica = Schemas['Replica']
 
 const STATUS: Readonly<Record<Replica['status'], readonly [color: string, text: string]>> = {
-  READY: ['teal.9', 'Ready'],
-  NOT_READY: ['yellow.5', 'Not ready'],
-  UNAVAILABLE: ['red.9', 'Unavailable'],
+  READY: ['teal', 'Ready'],
+  NOT_READY: ['orange', 'Not ready'],
+  UNAVAILABLE: ['red', 'Unavailable'],
 }
 
 /** The services with their replicas: status, version, and what they wait for. */
@@ -42,7 +43,7 @@ function ServiceRows({ name, status, replicas }: Service) {
       <Table.Tr key={name}>
         <Table.Th scope="row">{name}</Table.Th>
         <Table.Td>
-          <StatusBadge status={status} />
+          <Status status={status} />
         </Table.Td>
         <Table.Td colSpan={5}>No replica is known.</Table.Td>
       </Table.Tr>
@@ -69,7 +70,7 @@ function ReplicaCells({ replica }: { replica: Replica }) {
   return (
     <>
       <Table.Td>
-        <StatusBadge status={replica.status} />
+        <Status status={replica.status} />
       </Table.Td>
       <Table.Td>{replica.waitsFor ?? '—'}</Table.Td>
       <Table.Td>{replica.version ?? 'unknown'}</Table.Td>
@@ -80,11 +81,7 @@ function ReplicaCells({ replica }: { replica: Replica }) {
   )
 }
 
-function StatusBadge({ status }: { status: Replica['status'] }) {
+function Status({ status }: { status: Replica['status'] }) {
   const [color, text] = STATUS[status]
-  return (
-    <Badge color={color} autoContrast>
-      {text}
-    </Badge>
-  )
+  return <StateBadge color={color}>{text}</StateBadge>
 }

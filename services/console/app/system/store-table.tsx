@@ -1,4 +1,5 @@
-import { Badge, Paper, Table } from '@mantine/core'
+import { Paper, Table } from '@mantine/core'
+import { StateBadge } from '../parts/state-badge.tsx'
 import type { System } from './samples.ts'
 
 type Store = System['backingStores'][number]
@@ -33,9 +34,9 @@ export function StoreTable({ stores, services }: { stores: readonly Store[]; ser
                   {store.kind} {store.version}
                 </Table.Td>
                 <Table.Td>
-                  <Badge color={store.status === 'AVAILABLE' ? 'teal.9' : 'red.9'}>
+                  <StateBadge color={store.status === 'AVAILABLE' ? 'teal' : 'red'}>
                     {store.status === 'AVAILABLE' ? 'Available' : 'Unavailable'}
-                  </Badge>
+                  </StateBadge>
                 </Table.Td>
                 <Table.Td>
                   {store.services.length === services ? 'all services' : store.services.join(', ')}

@@ -18,8 +18,9 @@ import {
 } from '@tanstack/react-table'
 import { useMemo } from 'react'
 import { AnchorLink } from '../parts/links.tsx'
+import { toneOf } from '../parts/state-badge.tsx'
 import { Time } from '../parts/time.tsx'
-import { latencyText, rateText, StateBadge } from './health.tsx'
+import { latencyText, rateText, WebhookState } from './health.tsx'
 import type { WebhookSort, WebhooksSearch } from './search.ts'
 import { STATES, stateOf } from './state.ts'
 import type { Webhook } from './webhook-queries.ts'
@@ -60,7 +61,7 @@ const COLUMNS = columns([
     header: 'State',
     sortFn: (left, right) => ORDER.indexOf(stateOf(left.original)) - ORDER.indexOf(stateOf(right.original)),
     filterFn: filterFn_equals,
-    cell: ({ row: { original } }) => <StateBadge webhook={original} />,
+    cell: ({ row: { original } }) => <WebhookState webhook={original} />,
   }),
   accessor(({ health }) => health?.successRate ?? undefined, {
     id: 'successRate' satisfies WebhookSort,
@@ -151,7 +152,7 @@ function Rate({ rate }: { rate: number | undefined }) {
     <Stack gap={4} maw={110}>
       <Text size="sm">{rateText(rate)}</Text>
       {rate !== undefined && (
-        <Progress value={rate * 100} size={4} color={rate >= 0.95 ? 'teal' : 'red'} aria-hidden />
+        <Progress value={rate * 100} size={4} color={toneOf(rate >= 0.95 ? 'teal' : 'red')} aria-hidden />
       )}
     </Stack>
   )

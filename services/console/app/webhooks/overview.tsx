@@ -50,7 +50,7 @@ function Details({ webhook }: { webhook: Webhook }) {
       'Event types',
       <Group key="types" gap={4}>
         {webhook.eventTypes.map(type => (
-          <Badge key={type} variant="default" tt="none" fw={500} ff="monospace">
+          <Badge key={type} ff="monospace">
             {type}
           </Badge>
         ))}

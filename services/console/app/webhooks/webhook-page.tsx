@@ -10,7 +10,7 @@ import { Loading } from '../parts/states.tsx'
 import { WebhookActions } from './actions.tsx'
 import { DeliveryList } from './deliveries/delivery-list.tsx'
 import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
-import { StateBadge } from './health.tsx'
+import { WebhookState } from './health.tsx'
 import { DeletedHistory, WebhookHistory } from './history.tsx'
 import { Overview } from './overview.tsx'
 import { readWebhookSearch } from './search.ts'
@@ -37,7 +37,7 @@ export function WebhookPage() {
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
             {webhook.data?.body.displayName ?? 'Webhook'}
           </Title>
-          {current && <StateBadge webhook={current.body} />}
+          {current && <WebhookState webhook={current.body} />}
         </Group>
         {current && mayChange && <WebhookActions key={webhookId} current={current} />}
       </Group>

@@ -110,19 +110,13 @@ function OperationRow({ operation, onOpen }: { operation: Operation; onOpen: () 
   const { method, path, summary, tags, deprecated, document } = operation
   return (
     <UnstyledButton className={classes.operation} onClick={onOpen}>
-      <Badge variant="default" fullWidth>
-        {method}
-      </Badge>
+      <Badge fullWidth>{method}</Badge>
       <div>
         <Group gap="xs">
           <Code style={{ overflowWrap: 'anywhere', ...(deprecated && { textDecoration: 'line-through' }) }}>
             {path}
           </Code>
-          {deprecated && (
-            <Badge size="sm" variant="default">
-              Deprecated
-            </Badge>
-          )}
+          {deprecated && <Badge size="sm">Deprecated</Badge>}
           {tags.slice(0, 3).map(tag => (
             <Text key={tag} size="xs" c="dimmed">
               {tag}

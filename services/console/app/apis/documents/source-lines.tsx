@@ -121,7 +121,7 @@ function RowCells({ row }: { row: Row | undefined }) {
 function NoteText({ note: { severity, message, pointer } }: { note: Note }) {
   return (
     <>
-      <Badge size="sm" variant="default" style={{ flexShrink: 0 }}>
+      <Badge size="sm" style={{ flexShrink: 0 }}>
         {severity === 'ERROR' ? 'Error' : 'Warning'}
       </Badge>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

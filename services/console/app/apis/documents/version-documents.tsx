@@ -89,14 +89,8 @@ function About({ document }: { document: DocumentRecord }) {
   const { counts, findings, score } = document
   return (
     <Group gap={6} mb={8}>
-      <Badge variant="default" tt="none">
-        {KINDS[document.kind]}
-      </Badge>
-      {score !== null && (
-        <Badge variant="default" tt="none">
-          Score {score}
-        </Badge>
-      )}
+      <Badge>{KINDS[document.kind]}</Badge>
+      {score !== null && <Badge>Score {score}</Badge>}
       {counts.schemas > 0 && <Text size="sm">{counted(counts.schemas, 'schema')}</Text>}
       {findings.errors > 0 && <Text size="sm">{counted(findings.errors, 'error')}</Text>}
       {findings.warnings > 0 && <Text size="sm">{counted(findings.warnings, 'warning')}</Text>}

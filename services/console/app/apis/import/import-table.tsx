@@ -1,6 +1,7 @@
-import { Badge, CloseButton, Loader, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { CloseButton, Loader, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
 import { Problem } from '../../parts/job-view.tsx'
 import { AnchorLink } from '../../parts/links.tsx'
+import { StateBadge } from '../../parts/state-badge.tsx'
 import type { Outcome } from './requests.ts'
 import type { Item } from './use-import.ts'
 
@@ -48,7 +49,7 @@ function State({ item: { state, outcome, reason } }: { item: Item }) {
   if (state === 'refused')
     return (
       <Stack gap={2} align="start">
-        <Badge color="red.9">Refused</Badge>
+        <StateBadge color="red">Refused</StateBadge>
         {reason && <Problem {...reason} />}
       </Stack>
     )
@@ -57,9 +58,9 @@ function State({ item: { state, outcome, reason } }: { item: Item }) {
   const isDone = state === 'done'
   return (
     <Stack gap={2} align="start">
-      <Badge color={outcome.status === 'UNCHANGED' ? 'gray.7' : isDone ? 'teal.9' : 'blue.9'}>
+      <StateBadge color={outcome.status === 'UNCHANGED' ? 'gray' : isDone ? 'teal' : 'blue'}>
         {WORDS[outcome.status][isDone ? 1 : 0]}
-      </Badge>
+      </StateBadge>
       {outcome.api === null ? (
         <Text size="sm">{outcome.name}</Text>
       ) : (

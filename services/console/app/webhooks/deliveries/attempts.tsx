@@ -1,6 +1,7 @@
 import { Accordion, Code, Group, Paper, Stack, Table, Text, Timeline, Title } from '@mantine/core'
 import type { Schemas } from '../../http/schemas.ts'
 import { CodeBlock } from '../../parts/copy.tsx'
+import { toneOf } from '../../parts/state-badge.tsx'
 import { exactTime, Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
 import type { Delivery } from './delivery-queries.ts'
@@ -67,7 +68,7 @@ function colorOf(attempt: Attempt): string {
 function Dot({ attempt }: { attempt: Attempt }) {
   return (
     <svg width="10" height="10" aria-hidden="true">
-      <circle cx="5" cy="5" r="5" fill={`var(--mantine-color-${colorOf(attempt)}-6)`} />
+      <circle cx="5" cy="5" r="5" fill={toneOf(colorOf(attempt))} />
     </svg>
   )
 }

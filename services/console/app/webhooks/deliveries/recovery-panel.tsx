@@ -1,11 +1,12 @@
 import '../../more-styles.ts'
-import { Badge, Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
 import { Pages } from '../../parts/pagination.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { StateBadge, toneOf } from '../../parts/state-badge.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { RecoveryForm } from './recovery-form.tsx'
@@ -58,15 +59,13 @@ function RecoveryCard({ recovery, mayCancel }: { recovery: Recovery; mayCancel: 
         <Group justify="space-between">
           <Group gap="sm">
             <Text fw={500}>{range}</Text>
-            <Badge variant="dot" color={color} tt="none" fw={500}>
-              {label}
-            </Badge>
+            <StateBadge color={color}>{label}</StateBadge>
           </Group>
           {mayCancel && status === 'RUNNING' && <CancelButton recovery={recovery} />}
         </Group>
         <Progress
           value={progress * 100}
-          color={color}
+          color={toneOf(color)}
           animated={status === 'RUNNING'}
           aria-label={`Progress of the recovery of ${range}`}
         />

@@ -1,11 +1,11 @@
-import { Badge } from '@mantine/core'
+import { StateBadge } from '../../parts/state-badge.tsx'
 import type { Delivery } from './delivery-queries.ts'
 import type { STATUSES } from './search.ts'
 
 /** The statuses of deliveries, each with its name and the colour of its badge. */
 export const STATUS: Readonly<Record<(typeof STATUSES)[number], { label: string; color: string }>> = {
   CREATED: { label: 'Sending', color: 'blue' },
-  RETRYING: { label: 'Retrying', color: 'yellow' },
+  RETRYING: { label: 'Retrying', color: 'orange' },
   SUCCESS: { label: 'Delivered', color: 'teal' },
   GIVE_UP: { label: 'Given up', color: 'red' },
   CANCELLED: { label: 'Cancelled', color: 'gray' },
@@ -14,9 +14,5 @@ export const STATUS: Readonly<Record<(typeof STATUSES)[number], { label: string;
 /** The status of a delivery as a badge. */
 export function StatusBadge({ delivery }: { delivery: Pick<Delivery, 'status' | 'waitsFor'> }) {
   const { label, color } = delivery.waitsFor ? { label: 'Waiting', color: 'blue' } : STATUS[delivery.status]
-  return (
-    <Badge variant="dot" color={color} tt="none" fw={500} miw="max-content">
-      {label}
-    </Badge>
-  )
+  return <StateBadge color={color}>{label}</StateBadge>
 }

@@ -1,4 +1,5 @@
 import type { Schemas } from '../http/schemas.ts'
+import { StateBadge } from './state-badge.tsx'
 
 /** A status of an API, of a version or of deployments. */
 export type Status = Schemas['Version']['status'] | Schemas['Api']['deploymentStatus']
@@ -9,7 +10,7 @@ const LOOKS: Readonly<Record<Status, Look>> = {
   ACTIVE: ['Active', 'teal'],
   INACTIVE: ['Inactive', 'gray'],
   DEVELOPMENT: ['In development', 'blue'],
-  DEPRECATED: ['Deprecated', 'yellow'],
+  DEPRECATED: ['Deprecated', 'orange'],
   RETIRED: ['Retired', 'gray'],
   CREATED: ['Not deployed', 'gray'],
   DEPLOYMENT_IN_PROGRESS: ['Deploying', 'blue'],
@@ -18,5 +19,10 @@ const LOOKS: Readonly<Record<Status, Look>> = {
   UNDEPLOYED: ['Undeployed', 'gray'],
 }
 
-/** A status in words, with its colour. Those that the console does not know keep their names. */
-export const lookOf = (status: Status): Look => LOOKS[status] ?? [status, 'gray']
+/** A status in words. Those that the console does not know keep their names. */
+export const statusText = (status: string): string => LOOKS[status as Status]?.[0] ?? status
+
+/** A status as a badge. */
+export const StatusBadge = ({ status }: { status: Status }) => (
+  <StateBadge color={LOOKS[status]?.[1] ?? 'gray'}>{statusText(status)}</StateBadge>
+)
