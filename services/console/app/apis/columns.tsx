@@ -1,10 +1,11 @@
 import type { MouseEvent, ReactNode } from 'react'
 import { CONSOLE_PATH } from '../http/place.ts'
+import { statusText } from '../parts/statuses.tsx'
 import { Time } from '../parts/time.tsx'
 import styles from './list-table.module.css'
+import { Logo } from './logo.tsx'
 import { Excerpt, Marked } from './marked.tsx'
 import type { Api } from './search.ts'
-import { lookOf } from './statuses.ts'
 
 /** What the cells of a row need beside its record. */
 export interface CellContext {
@@ -28,6 +29,7 @@ export const COLUMNS: readonly Column[] = [
     sort: 'displayName',
     cell: (api, { onOpen }) => (
       <>
+        <Logo api={api} />
         <OpenLink api={api} onOpen={onOpen}>
           <Marked text={api.displayName} ranges={api.highlights?.displayName} />
         </OpenLink>
@@ -54,9 +56,9 @@ export const COLUMNS: readonly Column[] = [
     cell: api => (
       <>
         <span className={styles.state} data-status={api.status}>
-          {lookOf(api.status)[0]}
+          {statusText(api.status)}
         </span>
-        <span className={styles.second}>{lookOf(api.deploymentStatus)[0]}</span>
+        <span className={styles.second}>{statusText(api.deploymentStatus)}</span>
       </>
     ),
   },

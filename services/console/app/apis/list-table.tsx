@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ChangeEvent, memo, useEffect, useRef, useState } from 'react'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { OPENS_ITS_LINK } from '../parts/row-click.ts'
 import { type CellContext, COLUMNS } from './columns.tsx'
 import { GridPart } from './grid-part.tsx'
 import { ListHead } from './list-head.tsx'
@@ -144,7 +145,8 @@ const Row = memo(
         aria-busy={!api}
         data-active={active || undefined}
         className={styles.row}
-        style={{ transform: `translateY(${start}px)` }}
+        {...OPENS_ITS_LINK}
+        style={{ transform: `translateY(${start}px)`, cursor: 'pointer' }}
       >
         {selecting && (
           <GridPart role="gridcell" className={styles.select}>

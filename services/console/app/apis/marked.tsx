@@ -1,7 +1,5 @@
 import { Mark } from '@mantine/core'
-
-/** Places in a text, as start and end. */
-type Ranges = readonly (readonly number[])[]
+import { plainText, type Ranges } from '../parts/plain-text.ts'
 
 interface MarkedProps {
   text: string
@@ -33,8 +31,9 @@ export function Marked({ text, ranges = [] }: MarkedProps) {
 /** Characters before the first match. */
 const LEAD = 40
 
-/** A long text from shortly before its first match, so that the match is visible when the end is cut off. */
-export function Excerpt({ text, ranges = [] }: MarkedProps) {
+/** A description as plain text from shortly before its first match, so that the match is visible when the end is cut off. */
+export function Excerpt(props: MarkedProps) {
+  const { text, ranges } = plainText(props.text, props.ranges)
   const start = (ranges[0]?.[0] ?? 0) - LEAD
   if (start <= 0) return <Marked text={text} ranges={ranges} />
   const from = text.indexOf(' ', start) + 1

@@ -1,5 +1,6 @@
 import { Group, Table, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
+import { statusText } from './statuses.tsx'
 
 type Change = Schemas['PatchOperation']
 
@@ -36,7 +37,7 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
               {fieldName(path)}
             </Table.Th>
             <Table.Td>
-              <Difference before={before} value={value} />
+              <Difference before={inWords(path, before)} value={inWords(path, value)} />
             </Table.Td>
           </Table.Tr>
         ))}
@@ -69,6 +70,10 @@ function Difference({ before, value }: { before: unknown; value: unknown }) {
     </Group>
   )
 }
+
+/** The value of a field, of a status in words. */
+export const inWords = (path: string, value: unknown) =>
+  typeof value === 'string' && path.toLowerCase().endsWith('status') ? statusText(value) : value
 
 const isAbsent = (value: unknown) => value === null || value === undefined
 

@@ -111,8 +111,12 @@ function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
   )
 }
 
-function By({ who }: { who: Entry['who'] }) {
+/** The user or the part of the service that caused an entry, after a word that leads to it. */
+export function By({ who, prefix = ' by' }: { who: Entry['who'] | undefined; prefix?: string }) {
   if (!who) return null
-  if (who.id === null) return <> by the service</>
-  return <> by {who.displayName ?? who.username ?? <Code>{who.id}</Code>}</>
+  return (
+    <>
+      {prefix} {who.id === null ? 'the service' : (who.displayName ?? who.username ?? <Code>{who.id}</Code>)}
+    </>
+  )
 }

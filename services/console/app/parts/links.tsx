@@ -1,4 +1,4 @@
-import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
+import { Anchor, type AnchorProps, Button, type ButtonProps, Code } from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
 import type { ComponentPropsWithRef } from 'react'
 
@@ -9,3 +9,13 @@ export const AnchorLink = createLink((props: Element<AnchorProps>) => <Anchor {.
 
 /** The same with the look of a button. */
 export const ButtonLink = createLink((props: Element<ButtonProps>) => <Button component="a" {...props} />)
+
+/** A URL of the data. It is a link only for http and https: the text comes from any caller of the interface. */
+export function Outside({ url }: { url: string }) {
+  if (!/^https?:\/\//i.test(url)) return <Code>{url}</Code>
+  return (
+    <Anchor href={url} target="_blank" rel="noreferrer" inherit>
+      {url}
+    </Anchor>
+  )
+}

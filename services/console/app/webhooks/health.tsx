@@ -1,5 +1,6 @@
-import { Badge, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { SimpleGrid } from '@mantine/core'
+import { Figure } from '../parts/figure.tsx'
+import { StateBadge } from '../parts/state-badge.tsx'
 import { Time } from '../parts/time.tsx'
 import { STATES, stateOf } from './state.ts'
 import type { Webhook } from './webhook-queries.ts'
@@ -21,13 +22,9 @@ export function latencyText(milliseconds: number | null | undefined): string {
 }
 
 /** The state of a webhook as a badge. */
-export function StateBadge({ webhook }: { webhook: Webhook }) {
+export function WebhookState({ webhook }: { webhook: Webhook }) {
   const { label, color } = STATES[stateOf(webhook)]
-  return (
-    <Badge variant="dot" color={color} tt="none" fw={500} style={{ flexShrink: 0 }}>
-      {label}
-    </Badge>
-  )
+  return <StateBadge color={color}>{label}</StateBadge>
 }
 
 /** The figures of the latest attempts. */
@@ -56,23 +53,5 @@ export function HealthFigures({ webhook: { health } }: { webhook: Webhook }) {
           : 'Failed attempts since the last success: 0'}
       </Figure>
     </SimpleGrid>
-  )
-}
-
-function Figure({ name, value, children }: { name: string; value: ReactNode; children: ReactNode }) {
-  return (
-    <Paper withBorder p="sm">
-      <Stack gap={2}>
-        <Text size="sm" c="dimmed">
-          {name}
-        </Text>
-        <Group fz="xl" fw={600} lh={1.3}>
-          {value}
-        </Group>
-        <Text size="xs" c="dimmed">
-          {children}
-        </Text>
-      </Stack>
-    </Paper>
   )
 }

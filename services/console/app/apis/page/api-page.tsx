@@ -1,7 +1,7 @@
 import '../../more-styles.ts'
 import { Alert, Breadcrumbs, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
@@ -10,13 +10,13 @@ import { isProblem } from '../../parts/field-errors.ts'
 import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
-import { StatusBadge } from './badges.tsx'
+import { StatusBadge } from '../../parts/statuses.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { DeploymentsTab } from './deployments-tab.tsx'
 import { DetailsTab } from './details-tab.tsx'
 import { HistoryTab } from './history-tab.tsx'
 import { ApiImage } from './image.tsx'
-import { apiQuery } from './reads.ts'
+import { apiQuery, historyQuery } from './reads.ts'
 import { readApiPageSearch, type Tab } from './search.ts'
 import { VersionsTab } from './versions-tab.tsx'
 import { WebhooksTab } from './webhooks-tab.tsx'
@@ -36,7 +36,7 @@ export function ApiPage() {
     <Stack maw={1200}>
       <Breadcrumbs>
         <AnchorLink to="/apis">APIs</AnchorLink>
-        <span>{api.data?.body.displayName ?? apiId}</span>
+        <span>{api.data?.body.displayName ?? (api.isPending ? '' : 'API')}</span>
       </Breadcrumbs>
       {api.isPending && <Loading what="the API" />}
       {api.isError && !shown && <Missing id={apiId} error={api.error} onRetry={() => api.refetch()} />}
@@ -129,18 +129,20 @@ function ApiTabs({ api, etag }: { api: Schemas['Api']; etag: string }) {
   )
 }
 
-/** An API that cannot be read. The history of a deleted one is still there. */
+/** An API that cannot be read. The history of a deleted one is still there, and has its name. */
 function Missing({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
   const missing = isProblem(error, 'api-not-found')
+  const history = useInfiniteQuery({ ...historyQuery(id), enabled: missing })
+  const name = history.data?.pages.flatMap(({ content }) => content).flatMap(lastNameIn)[0]
   return (
     <>
-      <Title order={1} size="h2">
-        {missing ? 'There is no such API' : 'API'}
+      <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+        {missing ? (name ? `${name} was deleted` : 'There is no such API') : 'API'}
       </Title>
       {missing ? (
         <>
           <Alert color="gray" variant="default">
-            It was deleted or never existed. Only the history of a deleted API is kept.
+            {name ? 'Only its history is kept.' : 'No API ever had this id.'}
           </Alert>
           <HistoryTab id={id} />
         </>
@@ -150,3 +152,9 @@ function Missing({ id, error, onRetry }: { id: string; error: unknown; onRetry: 
     </>
   )
 }
+
+/** The display name that an entry of the history has set or removed. */
+const lastNameIn = ({ resourceType, changes }: Schemas['HistoryEntry']): string[] =>
+  changes.flatMap(({ path, value, before }) =>
+    resourceType === 'API' && path === '/displayName' ? [String(value ?? before)] : [],
+  )

@@ -1,16 +1,20 @@
-import { Alert, Button, Code, Group, Loader, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { By } from '../../parts/history-list.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { StateBadge } from '../../parts/state-badge.tsx'
 import { Empty } from '../../parts/states.tsx'
+import { StatusBadge } from '../../parts/statuses.tsx'
 import { Time } from '../../parts/time.tsx'
 import { DeployForm, useDeploy } from './deploy-form.tsx'
-import { type Deployment, deploymentsOf } from './deployments.ts'
+import { type Deployment, deploymentsOf, starterOf } from './deployments.ts'
 import { apiQuery, readAgain } from './reads.ts'
+import { useHistory } from './use-history.ts'
 
 /** Jobs that others start are seen after this time. */
 const POLL_MS = 5_000
@@ -26,7 +30,7 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
     ...apiQuery(api.id),
     refetchInterval: api.runningJobs?.length ? 1_000 : POLL_MS,
   })
-  const deployments = deploymentsOf(api)
+  const history = useHistory(api)
   const running = api.runningJobs?.length ?? 0
   return (
     <Stack>
@@ -42,35 +46,49 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
               : `${running} jobs are running`}
         </Text>
       </Group>
-      {api.deploymentStatus === 'DEPLOYMENT_FAILED' && (
-        <Alert color="red" title="The last deployment has failed">
-          The history of the API says when. Its cause is known to the deployment agent, and is in the event
-          API_DEPLOYMENT_FAILED.
-        </Alert>
-      )}
+      {api.deploymentStatus === 'DEPLOYMENT_FAILED' && <Failure history={history} />}
       {allowed && <DeployForm api={api} />}
-      {deployments.length === 0 ? (
+      {deploymentsOf(api).length === 0 ? (
         <Empty title="Not deployed">
           {allowed
             ? 'Enter an environment to deploy the API to.'
             : 'This API is not deployed to any environment.'}
         </Empty>
       ) : (
-        <DeploymentTable api={api} deployments={deployments} allowed={allowed} onDo={setDoing} />
+        <DeploymentTable api={api} history={history} allowed={allowed} onDo={setDoing} />
       )}
       {doing && <Confirmation api={api.id} doing={doing} onClose={() => setDoing(undefined)} />}
     </Stack>
   )
 }
 
+type History = ReturnType<typeof useHistory>
+
+/** The failure of the last job: when, and whose job it was. */
+function Failure({ history }: { history: History }) {
+  const failed = history.find(({ operation }) => operation === 'API_DEPLOYMENT_FAILED')
+  return (
+    <Alert color="red" title="The last deployment has failed">
+      {failed && (
+        <>
+          It failed <Time at={failed.timestamp} />
+          <By who={starterOf(failed.timestamp, history)} prefix=" and was started by" />.{' '}
+        </>
+      )}
+      Its cause is known to the deployment agent, and is in the event API_DEPLOYMENT_FAILED. Deploy it again
+      when the cause is mended.
+    </Alert>
+  )
+}
+
 interface DeploymentTableProps {
   api: Schemas['Api']
-  deployments: readonly Deployment[]
+  history: History
   allowed: boolean
   onDo: (doing: Doing) => void
 }
 
-function DeploymentTable({ api, deployments, allowed, onDo }: DeploymentTableProps) {
+function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) {
   const deploy = useDeploy(api.id)
   return (
     <>
@@ -81,30 +99,41 @@ function DeploymentTable({ api, deployments, allowed, onDo }: DeploymentTablePro
             <Table.Tr>
               <Table.Th>Environment</Table.Th>
               <Table.Th>State</Table.Th>
+              <Table.Th>Since</Table.Th>
+              <Table.Th>Started by</Table.Th>
               {allowed && <Table.Th>Actions</Table.Th>}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {deployments.map(({ environment, deployedAt, job }) => (
-              <Table.Tr key={environment}>
-                <Table.Td>
-                  <Code>{environment}</Code>
-                </Table.Td>
-                <Table.Td>
-                  <State deployedAt={deployedAt} job={job} />
-                </Table.Td>
-                {allowed && (
+            {deploymentsOf(api).map(({ environment, deployedAt, job }) => {
+              const since = job?.startedAt ?? deployedAt ?? api.updatedAt
+              return (
+                <Table.Tr key={environment}>
                   <Table.Td>
-                    <Actions
-                      environment={environment}
-                      running={job !== undefined}
-                      onDeploy={() => deploy.mutate(environment)}
-                      onDo={onDo}
-                    />
+                    <Code>{environment}</Code>
                   </Table.Td>
-                )}
-              </Table.Tr>
-            ))}
+                  <Table.Td>
+                    <State job={job} />
+                  </Table.Td>
+                  <Table.Td>
+                    <Time at={since} />
+                  </Table.Td>
+                  <Table.Td>
+                    <By who={starterOf(since, history)} prefix="" />
+                  </Table.Td>
+                  {allowed && (
+                    <Table.Td>
+                      <Actions
+                        environment={environment}
+                        running={job !== undefined}
+                        onDeploy={() => deploy.mutate(environment)}
+                        onDo={onDo}
+                      />
+                    </Table.Td>
+                  )}
+                </Table.Tr>
+              )
+            })}
           </Table.Tbody>
         </Table>
       </ScrollArea>
@@ -112,24 +141,9 @@ function DeploymentTable({ api, deployments, allowed, onDo }: DeploymentTablePro
   )
 }
 
-function State({ deployedAt, job }: Omit<Deployment, 'environment'>) {
-  return (
-    <>
-      {job && (
-        <Group gap="xs">
-          <Loader size="xs" aria-hidden />
-          <Text size="sm">
-            {job.type === 'DEPLOY' ? 'Deploying' : 'Undeploying'}, started <Time at={job.startedAt} />
-          </Text>
-        </Group>
-      )}
-      {deployedAt && (
-        <Text size="sm">
-          Deployed <Time at={deployedAt} />
-        </Text>
-      )}
-    </>
-  )
+function State({ job }: Pick<Deployment, 'job'>) {
+  if (!job) return <StatusBadge status="DEPLOYED" />
+  return <StateBadge color="blue">{job.type === 'DEPLOY' ? 'Deploying' : 'Undeploying'}</StateBadge>
 }
 
 interface ActionsProps {

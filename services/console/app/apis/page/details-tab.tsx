@@ -1,39 +1,34 @@
-import { Anchor, Badge, Code, DataList, Grid, Group, Paper, Text, Title } from '@mantine/core'
+import { Badge, DataList, Grid, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
+import { Copied } from '../../parts/copy.tsx'
+import { Figure } from '../../parts/figure.tsx'
+import { By } from '../../parts/history-list.tsx'
+import { AnchorLink, Outside } from '../../parts/links.tsx'
+import { Markdown } from '../../parts/markdown.tsx'
+import { statusText } from '../../parts/statuses.tsx'
 import { Time } from '../../parts/time.tsx'
+import { starterOf } from './deployments.ts'
 import { ImagePanel } from './image-panel.tsx'
+import { OPERATIONS } from './operations.ts'
+import { useHistory } from './use-history.ts'
 
-/** The fields of an API and its image. */
+/** What an API is, who owns it, where it runs and what changed last; then its other fields. */
 export function DetailsTab({ api }: { api: Schemas['Api'] }) {
   return (
     <Grid>
       <Grid.Col span={{ base: 12, md: 8 }}>
-        <Paper withBorder p="md">
-          <Title order={2} size="h4" mb="sm">
-            Details
-          </Title>
-          <Text size="sm" mb="md" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-            {api.description || <em>No description</em>}
-          </Text>
-          <DataList labelWidth={150} withDivider>
-            <Detail label="Tags">{api.tags.length > 0 && <Tags tags={api.tags} />}</Detail>
-            <Detail label="Owner">{api.ownerDisplayName ?? (api.owner && <Code>{api.owner}</Code>)}</Detail>
-            <Detail label="Platform type">{api.platformType}</Detail>
-            <Detail label="Base URL path">{api.url && <Code>{api.url}</Code>}</Detail>
-            <Detail label="Git repository">{api.gitUrl && <Outside url={api.gitUrl} />}</Detail>
-            <Detail label="Git credential">{api.gitCredential && <Code>{api.gitCredential}</Code>}</Detail>
-            <Detail label="Created">
-              <Time at={api.createdAt} />
-            </Detail>
-            <Detail label="Changed">
-              <Time at={api.updatedAt} />
-            </Detail>
-            <Detail label="Id">
-              <Code>{api.id}</Code>
-            </Detail>
-          </DataList>
-        </Paper>
+        <Stack>
+          <Answers api={api} />
+          <Paper withBorder p="md">
+            <Title order={2} size="h4" mb="sm">
+              Description
+            </Title>
+            {api.description ? <Markdown text={api.description} /> : <em>No description</em>}
+            {api.tags.length > 0 && <Tags tags={api.tags} />}
+          </Paper>
+          <Fields api={api} />
+        </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 4 }}>
         <ImagePanel api={api} />
@@ -42,33 +37,87 @@ export function DetailsTab({ api }: { api: Schemas['Api'] }) {
   )
 }
 
+function Answers({ api }: { api: Schemas['Api'] }) {
+  const history = useHistory(api)
+  const [last] = history
+  const { owner, ownerDisplayName, deployedOn = [], deploymentStatus } = api
+  return (
+    <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+      <Figure name="Owner" value={ownerDisplayName ?? (owner ? 'Deleted user' : 'Nobody')}>
+        <AnchorLink to="/apis" search={owner ? { owner } : {}} inherit>
+          Their APIs
+        </AnchorLink>
+      </Figure>
+      <Figure
+        name="Runs in"
+        value={
+          deployedOn.length === 0
+            ? 'No environment'
+            : `${deployedOn.length} ${deployedOn.length === 1 ? 'environment' : 'environments'}`
+        }
+      >
+        {statusText(deploymentStatus)} ·{' '}
+        <AnchorLink from="/apis/$apiId" to="." search={{ tab: 'deployments' }} inherit>
+          Deployments
+        </AnchorLink>
+      </Figure>
+      <Figure name="Changed last" value={<Time at={last?.timestamp ?? api.updatedAt} />}>
+        {last && (
+          <>
+            {OPERATIONS[last.operation] ?? last.operation}
+            <By who={starterOf(last.timestamp, history) ?? last.who} /> ·{' '}
+          </>
+        )}
+        <AnchorLink from="/apis/$apiId" to="." search={{ tab: 'history' }} inherit>
+          History
+        </AnchorLink>
+      </Figure>
+    </SimpleGrid>
+  )
+}
+
+function Fields({ api }: { api: Schemas['Api'] }) {
+  return (
+    <Paper withBorder p="md">
+      <Title order={2} size="h4" mb="sm">
+        Details
+      </Title>
+      <DataList labelWidth={150} withDivider>
+        <Detail label="Name">
+          <Copied value={api.name} what="name" />
+        </Detail>
+        <Detail label="Base URL path">{api.url && <Outside url={api.url} />}</Detail>
+        <Detail label="Platform type">{api.platformType}</Detail>
+        <Detail label="Git repository">{api.gitUrl && <Outside url={api.gitUrl} />}</Detail>
+        <Detail label="Git credential">
+          {api.gitCredential && <Copied value={api.gitCredential} what="Git credential" />}
+        </Detail>
+        <Detail label="Created">
+          <Time at={api.createdAt} />
+        </Detail>
+        <Detail label="Id">
+          <Copied value={api.id} what="id" />
+        </Detail>
+      </DataList>
+    </Paper>
+  )
+}
+
 function Detail({ label, children }: { label: string; children: ReactNode }) {
   return (
     <DataList.Item>
       <DataList.ItemLabel>{label}</DataList.ItemLabel>
       <DataList.ItemValue style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
-        {children || '–'}
+        {children || <Text size="sm">–</Text>}
       </DataList.ItemValue>
     </DataList.Item>
   )
 }
 
 const Tags = ({ tags }: { tags: readonly string[] }) => (
-  <Group gap={6}>
+  <Group gap={6} mt="md" component="section" aria-label="Tags">
     {tags.map(tag => (
-      <Badge key={tag} variant="default" tt="none" fw={500}>
-        {tag}
-      </Badge>
+      <Badge key={tag}>{tag}</Badge>
     ))}
   </Group>
 )
-
-/** A link only for http and https: the text comes from any caller of the interface. */
-function Outside({ url }: { url: string }) {
-  if (!/^https?:\/\//i.test(url)) return <Code>{url}</Code>
-  return (
-    <Anchor href={url} target="_blank" rel="noreferrer" inherit>
-      {url}
-    </Anchor>
-  )
-}

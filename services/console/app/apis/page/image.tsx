@@ -1,10 +1,17 @@
-import { Image, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 
+interface ApiImageProps {
+  id: string
+  size: number
+  alt: string
+  /** False while the image is not needed yet. */
+  wanted?: boolean
+}
+
 /** The image of an API. The request carries the token, so the browser shows the bytes from a blob: URL. */
-export function ApiImage({ id, size, alt }: { id: string; size: number; alt: string }) {
+export function ApiImage({ id, size, alt, wanted = true }: ApiImageProps) {
   const { data: blob, isError } = useQuery({
     queryKey: ['api', id, 'image'],
     queryFn: ({ signal }) =>
@@ -16,11 +23,12 @@ export function ApiImage({ id, size, alt }: { id: string; size: number; alt: str
         }),
       ) as Promise<Blob>,
     staleTime: 60_000,
+    enabled: wanted,
   })
   const url = useBlobUrl(blob)
   if (isError) return null
-  if (!url) return <Skeleton w={size} h={size} />
-  return <Image src={url} alt={alt} w={size} h={size} fit="contain" radius="sm" />
+  const box = { display: 'block', flex: 'none', width: size, height: size, objectFit: 'contain' } as const
+  return url ? <img src={url} alt={alt} style={box} /> : <span style={box} />
 }
 
 function useBlobUrl(blob: Blob | undefined): string | undefined {

@@ -3,11 +3,11 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useState } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
-import { Changes, fieldName, valueText } from '../../parts/changes.tsx'
+import { Changes, fieldName, inWords, valueText } from '../../parts/changes.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
+import { StatusBadge } from '../../parts/statuses.tsx'
 import { exactTime } from '../../parts/time.tsx'
-import { StatusBadge } from './badges.tsx'
 import { pastApiQuery, versionsQuery } from './reads.ts'
 import { RestoreDialog } from './restore-dialog.tsx'
 
@@ -108,7 +108,7 @@ function Fields({ then, now }: { then: Api; now: Api | undefined }) {
 
 /** The value of a field; of the owner their name, if it is known. */
 const textOf = (field: (typeof SHOWN)[number], api: Api) =>
-  field === 'owner' ? (api.ownerDisplayName ?? valueText(api.owner)) : valueText(api[field])
+  field === 'owner' ? (api.ownerDisplayName ?? valueText(api.owner)) : valueText(inWords(field, api[field]))
 
 function Versions({ id, at }: { id: string; at: string }) {
   const versions = useInfiniteQuery({ ...versionsQuery(id, at), placeholderData: keepPreviousData })

@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { client, tagged } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useEdited } from '../../parts/edited.tsx'
-import { fieldErrors } from '../../parts/field-errors.ts'
+import { fieldErrors, requireFields } from '../../parts/field-errors.ts'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
 import { Discard, UnsavedGuard } from '../../parts/leave-guards.tsx'
-import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { FormProblem, ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import type { Stored } from '../../parts/three-way.ts'
 import { readAgain } from './reads.ts'
@@ -27,6 +27,7 @@ const LABELS: Readonly<Record<keyof VersionDraft, string>> = {
   description: 'Description',
   status: 'Status',
 }
+const FIELDS = { labels: LABELS, codes: { 'version-name-taken': 'name' } }
 const STATUSES = [
   { value: 'DEVELOPMENT', label: 'In development' },
   { value: 'ACTIVE', label: 'Active' },
@@ -127,7 +128,10 @@ function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProp
   const path = version !== undefined && { api_id: api, version_id: version }
   const { base, draft, setDraft, save, saving, comparison } = useEdited({
     opened,
-    put: (mine, etag) => (path ? put(path, mine, etag) : create(mine)),
+    async put(mine, etag) {
+      requireFields(mine, 'name')
+      return path ? put(path, mine, etag) : create(mine)
+    },
     read: async () => (path ? open(path) : NEW),
     async onSaved() {
       await readAgain(queries, api)
@@ -151,7 +155,7 @@ function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProp
     >
       <Stack>
         <VersionFields draft={draft} onChange={change} error={saving.error} />
-        {saving.isError && <ProblemPanel what="The version is not saved" error={saving.error} />}
+        <FormProblem what="The version is not saved" error={saving.error} fields={FIELDS} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -185,7 +189,7 @@ interface VersionFieldsProps {
 }
 
 function VersionFields({ draft, onChange, error }: VersionFieldsProps) {
-  const errors = fieldErrors(error, { 'version-name-taken': 'name' })
+  const errors = fieldErrors(error, FIELDS)
   const field = (key: keyof VersionDraft) => ({
     label: LABELS[key],
     value: draft[key],

@@ -5,6 +5,7 @@ import { useAllowed } from '../../http/session.ts'
 import { webhooksQuery } from '../../parts/all-webhooks.ts'
 import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { OPENS_ITS_LINK } from '../../parts/row-click.ts'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 
@@ -69,7 +70,7 @@ function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
         </Table.Thead>
         <Table.Tbody>
           {webhooks.map(webhook => (
-            <Table.Tr key={webhook.id}>
+            <Table.Tr key={webhook.id} {...OPENS_ITS_LINK}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 <AnchorLink fw={500} to="/webhooks/$webhookId" params={{ webhookId: webhook.id }}>
                   {webhook.displayName}
@@ -81,9 +82,7 @@ function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
               <Table.Td>
                 <Group gap={6}>
                   {webhook.eventTypes.filter(isApiEvent).map(type => (
-                    <Badge key={type} variant="default" tt="none" fw={500}>
-                      {type}
-                    </Badge>
+                    <Badge key={type}>{type}</Badge>
                   ))}
                 </Group>
               </Table.Td>

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { plainText } from './plain-text.ts'
+
+test.for([
+  ['# Weather\n\nOf **today** and *tomorrow*', 'Weather\n\nOf today and tomorrow'],
+  ['See [the guide](https://example.com/a_b "Guide") or `GET /a`', 'See the guide or GET /a'],
+  ['<p>First</p>\n- one\n- two\n> said', 'First\none\ntwo\nsaid'],
+  ['snake_case_name, 2 * 3 and a < b stay', 'snake_case_name, 2 * 3 and a < b stay'],
+] as const)('%j reads %j without its marks', ([text, expected]) => {
+  expect(plainText(text).text).toBe(expected)
+})
+
+test('the matches of a search move with the text', () => {
+  const text = 'A **bold** [link](https://bold.example) here'
+  const place = (word: string) => [text.indexOf(word), text.indexOf(word) + word.length]
+  const found = plainText(text, [place('bold'), place('link'), place('https'), place('here')])
+  expect(found.ranges.map(([start, end]) => found.text.slice(start, end))).toEqual(['bold', 'link', 'here'])
+})
