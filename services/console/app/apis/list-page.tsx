@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Button, Code, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { useAllowed } from '../http/session.ts'
@@ -130,10 +130,23 @@ function Results({ first, search, onChange }: ResultsProps) {
 }
 
 function NothingFound({ search, onChange }: Pick<ResultsProps, 'search' | 'onChange'>) {
+  const mayWrite = useAllowed('API_WRITE')
   if (!isFiltered(search))
     return (
       <Empty title="There are no APIs yet">
-        <CreateButtons />
+        <Stack align="center" gap="sm" maw="36rem">
+          <Text>
+            The catalogue has your APIs with their documents, versions, owners and deployments, and tells
+            others about changes by webhooks.
+          </Text>
+          <CreateButtons />
+          {mayWrite && (
+            <Text size="sm">
+              Create one by hand, or import OpenAPI and AsyncAPI documents. To look around first, run{' '}
+              <Code>npm run demo</Code> in the folder of Gantry: it adds 2,639 public APIs.
+            </Text>
+          )}
+        </Stack>
       </Empty>
     )
   return (

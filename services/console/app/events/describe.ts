@@ -26,10 +26,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** The name of the resource of an event as its data has it, or the id. */
-export function subjectOf({ data, subject }: FeedEvent): string {
+/** The name of the resource of an event, as its data has it. */
+export function nameIn({ data }: FeedEvent): string | undefined {
   const named = isRecord(data.api) ? data.api : data
-  return textOf(named.displayName) ?? textOf(named.name) ?? subject
+  return textOf(named.displayName) ?? textOf(named.name)
 }
 
 const idOf = (value: unknown) => textOf(isRecord(value) ? value.id : value)

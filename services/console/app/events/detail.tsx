@@ -10,7 +10,8 @@ import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
 import { Actor } from './actor.tsx'
 import type { FeedEvent } from './buffer.ts'
-import { apiOf, subjectOf, webhookOf } from './describe.ts'
+import { apiOf, webhookOf } from './describe.ts'
+import { Subject } from './subject.tsx'
 
 interface EventDetailProps {
   event: FeedEvent
@@ -32,8 +33,8 @@ export function EventDetail({ event, onClose }: EventDetailProps) {
         </Group>
         {description && <Text size="sm">{description}</Text>}
         <EventLinks event={event} />
-        <EventProperties event={event} />
         <JsonText title="Payload" value={event.data} />
+        <EventProperties event={event} />
       </Stack>
     </Paper>
   )
@@ -86,7 +87,8 @@ function EventProperties({ event }: { event: FeedEvent }) {
       <Property name="Source">
         {source}, revision {revision}
       </Property>
-      <Property name={subjectOf(event) === subject ? 'Subject' : `Subject: ${subjectOf(event)}`}>
+      <Property name="Subject">
+        <Subject event={event} />
         <Copied value={subject} what="id of the subject" />
       </Property>
       <Property name="Event id">

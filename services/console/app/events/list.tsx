@@ -1,29 +1,27 @@
-import { Button, Group, useMantineTheme } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useLayoutEffect, useRef, useState } from 'react'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { RowList, type Rows, useRows } from '../parts/rows.tsx'
+import { toneOf } from '../parts/state-badge.tsx'
 import { Actor } from './actor.tsx'
 import type { FeedEvent } from './buffer.ts'
-import { groupOf, subjectOf } from './describe.ts'
+import { groupOf } from './describe.ts'
 import classes from './events.module.css'
+import { Subject } from './subject.tsx'
 
 interface EventListProps {
+  /** The newest one first. */
   events: readonly FeedEvent[]
-  /** Number of events that were removed from the beginning of the list. */
-  removed: number
+  /** Number of events that were in the list so far, with those that were removed from its end. */
+  received: number
   selected: string | undefined
   onSelect(event: FeedEvent): void
 }
 
-/** The events in the order of the feed. The list stays at its end while the person has not scrolled away from it. */
-export function EventList({ events, removed, selected, onSelect }: EventListProps) {
+/** The events, the newest one first. The list stays at its beginning while the person has not scrolled away from it. */
+export function EventList({ events, received, selected, onSelect }: EventListProps) {
   const rows = useRows(events.length, index => events[index]?.id ?? String(index))
-  const { atEnd, toEnd } = useEnd({
-    rows,
-    removed,
-    newest: events.at(-1)?.id,
-    follows: selected === undefined,
-  })
+  const { atTop, toTop } = useTop(rows, received, selected === undefined)
   return (
     <div>
       <RowList
@@ -43,8 +41,8 @@ export function EventList({ events, removed, selected, onSelect }: EventListProp
         }}
       </RowList>
       <Group justify="end" mt="xs" mih={30}>
-        {!atEnd && (
-          <Button size="xs" variant="default" onClick={toEnd}>
+        {!atTop && (
+          <Button size="xs" variant="default" onClick={toTop}>
             Go to the newest
           </Button>
         )}
@@ -53,49 +51,38 @@ export function EventList({ events, removed, selected, onSelect }: EventListProp
   )
 }
 
-interface EndOptions {
-  rows: Rows
-  removed: number
-  newest: string | undefined
-  /** Whether the list stays at its end. */
-  follows: boolean
-}
-
-/** Keeps the list at its end, or else at the same rows while old ones are removed. */
-function useEnd({ rows, removed, newest, follows }: EndOptions) {
-  const { list, virtual, height } = rows
-  const { count } = virtual.options
-  const [atEnd, setAtEnd] = useState(true)
-  const removedBefore = useRef(removed)
+/** Keeps the list at its beginning, or else at the same rows while new ones come. @param follows whether it may move */
+function useTop({ list, height }: Rows, received: number, follows: boolean) {
+  const [atTop, setAtTop] = useState(true)
+  const before = useRef(received)
   useLayoutEffect(() => {
-    const gone = removed - removedBefore.current
-    removedBefore.current = removed
-    if (atEnd && follows && newest) virtual.scrollToIndex(count - 1, { align: 'end' })
-    else if (gone > 0 && list.current)
-      list.current.scrollTop = Math.max(0, list.current.scrollTop - gone * height)
-  }, [list, virtual, height, removed, newest, count, atEnd, follows])
+    const added = received - before.current
+    before.current = received
+    if (added > 0 && list.current && !(atTop && follows)) list.current.scrollTop += added * height
+  }, [list, height, received, atTop, follows])
   useLayoutEffect(() => {
     const element = list.current
     const onScroll = () => {
-      if (element) setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < height)
+      if (element) setAtTop(element.scrollTop < height)
     }
     element?.addEventListener('scroll', onScroll, { passive: true })
     return () => element?.removeEventListener('scroll', onScroll)
   }, [list, height])
-  return { atEnd, toEnd: () => virtual.scrollToIndex(count - 1, { align: 'end' }) }
+  return { atTop, toTop: () => list.current?.scrollTo({ top: 0 }) }
 }
 
 function EventCells({ event }: { event: FeedEvent }) {
-  const { colors } = useMantineTheme()
   const { color } = groupOf(event.type)
   return (
     <>
       <span className={classes.time}>{timeWithMilliseconds(event.time)}</span>
       <span className={classes.type}>
-        <span className={classes.dot} style={{ background: colors[color]?.[6] }} aria-hidden />
+        <span className={classes.dot} style={{ background: toneOf(color) }} aria-hidden />
         {event.type}
       </span>
-      <span className={classes.subject}>{subjectOf(event)}</span>
+      <span className={classes.subject}>
+        <Subject event={event} />
+      </span>
       <span className={classes.actor}>
         <Actor actor={event.actor} />
       </span>

@@ -25,7 +25,8 @@ export function EventsPage() {
   const [round, setRound] = useState(0)
   const { feed, state } = useFeed(readOf(search), round)
   const { trace } = search
-  const events = trace ? state.shown.filter(({ traceId }) => traceId === trace) : state.shown
+  const received = trace ? state.shown.filter(({ traceId }) => traceId === trace) : state.shown
+  const events = received.toReversed()
   const selected = useSelected(events, search.event)
   const change = (changed: object, replace = false) =>
     navigate({ search: before => ({ ...before, ...changed }) as EventsSearch, replace })
@@ -58,7 +59,7 @@ export function EventsPage() {
           ) : (
             <EventList
               events={events}
-              removed={trace ? 0 : state.removed}
+              received={events.length + (trace ? 0 : state.removed)}
               selected={search.event}
               onSelect={({ id }) => change({ event: id }, true)}
             />
@@ -135,7 +136,9 @@ function Refused({ state: { connection }, onChange, onRetry }: PartProps & { onR
 
 function Removed({ count }: { count: number }) {
   if (count === 0) return null
-  return <Text size="sm">{count} earlier events were removed from the list to limit its memory.</Text>
+  return (
+    <Text size="sm">{count} earlier events were removed from the end of the list to limit its memory.</Text>
+  )
 }
 
 function Nothing({ state: { connection }, search, onChange }: PartProps & { search: EventsSearch }) {

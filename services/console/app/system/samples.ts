@@ -80,6 +80,15 @@ export function timelineOf(samples: readonly Sample[], kind: Lag['kind'], unit: 
   return { times: points.map(({ at }) => at / 1_000), series }
 }
 
+/** Lag below this is usual, in seconds: the next reading of a component has ended it. */
+const USUAL_S = 10
+
+/** Whether a component of a kind is or was behind in the window, or its lag is unknown. */
+export const isBehind = (samples: readonly Sample[], kind: Lag['kind']): boolean =>
+  samples.some(({ lag }) =>
+    lag.some(one => one.kind === kind && (one.seconds ?? Number.POSITIVE_INFINITY) >= USUAL_S),
+  )
+
 function withGaps(samples: readonly Sample[]): Sample[] {
   return samples.flatMap((sample, index) => {
     const before = samples[index - 1]

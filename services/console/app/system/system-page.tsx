@@ -7,7 +7,7 @@ import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { SystemHeading } from './heading.tsx'
 import { LagPanel } from './lag-panel.tsx'
-import { EVERY_MS, KINDS, observed, type System } from './samples.ts'
+import { EVERY_MS, isBehind, KINDS, observed, type Sample, type System } from './samples.ts'
 import { readSystemSearch } from './search.ts'
 import { ServiceTable } from './service-table.tsx'
 import { StoreTable } from './store-table.tsx'
@@ -58,6 +58,12 @@ export function SystemPage() {
       {state.data && (
         <>
           <Summary system={state.data.system} />
+          <Section title="Backing stores">
+            <StoreTable
+              stores={state.data.system.backingStores}
+              services={state.data.system.services.length}
+            />
+          </Section>
           <Section title="Services">
             <ServiceTable services={state.data.system.services} />
           </Section>
@@ -77,19 +83,35 @@ export function SystemPage() {
               />
             }
           >
-            <Stack gap="sm">
-              {KINDS.map(kind => (
-                <LagPanel key={kind} kind={kind} samples={state.data.samples} unit={unit} />
-              ))}
-            </Stack>
-          </Section>
-          <Section title="Backing stores">
-            <StoreTable
-              stores={state.data.system.backingStores}
-              services={state.data.system.services.length}
-            />
+            <Lags samples={state.data.samples} unit={unit} />
           </Section>
         </>
+      )}
+    </Stack>
+  )
+}
+
+/** The lag of the components that are behind; of all of them on demand. */
+function Lags({ samples, unit }: { samples: readonly Sample[]; unit: 'events' | 'seconds' }) {
+  const [all, setAll] = useState(false)
+  const behind = KINDS.filter(kind => isBehind(samples, kind))
+  const shown = all ? KINDS : behind
+  return (
+    <Stack gap="sm">
+      {behind.length === 0 && (
+        <Text size="sm">
+          Nothing is behind: lists, events and webhooks follow every change within seconds.
+        </Text>
+      )}
+      {shown.map(kind => (
+        <LagPanel key={kind} kind={kind} samples={samples} unit={unit} />
+      ))}
+      {behind.length < KINDS.length && (
+        <Group>
+          <Button size="xs" variant="default" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? 'Hide what is not behind' : 'Show what is not behind'}
+          </Button>
+        </Group>
       )}
     </Stack>
   )

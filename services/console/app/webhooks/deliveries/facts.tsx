@@ -1,8 +1,7 @@
 import { Code, DataList, Group } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
+import { ApiName } from '../../parts/api-name.tsx'
 import { AnchorLink } from '../../parts/links.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
@@ -22,7 +21,9 @@ export function Facts({ delivery }: { delivery: Delivery }) {
       <Fact name="URL">{url}</Fact>
       {api && (
         <Fact name="API">
-          <ApiLink {...api} />
+          <AnchorLink to="/apis/$apiId" params={{ apiId: api.id }} inherit>
+            {api.name ?? <ApiName id={api.id} />}
+          </AnchorLink>
         </Fact>
       )}
       <Fact name="Event">
@@ -85,23 +86,6 @@ function TraceLink({ delivery, traceId }: { delivery: Delivery; traceId: string 
   return (
     <AnchorLink to="/events" search={{ trace: traceId, from: eventTime(delivery) }} inherit ff="monospace">
       {traceId}
-    </AnchorLink>
-  )
-}
-
-/** A link to an API with its name, which the event or the catalogue has. */
-function ApiLink({ id, name }: { id: string; name?: string }) {
-  const mayRead = useAllowed('API_READ')
-  const api = useQuery({
-    queryKey: ['apis', 'name-of', id],
-    enabled: mayRead && name === undefined,
-    retry: false,
-    queryFn: ({ signal }) =>
-      answer(client.GET('/apis/{api_id}', { params: { path: { api_id: id } }, signal })),
-  })
-  return (
-    <AnchorLink to="/apis/$apiId" params={{ apiId: id }} inherit>
-      {name ?? api.data?.displayName ?? id}
     </AnchorLink>
   )
 }
