@@ -54,7 +54,8 @@ test('the page of a delivery shows what was sent and answered, whose fault it is
   await open(page, await pageOf(webhook, 'RETRYING'))
   await page.getByRole('heading', { level: 1, name: 'PRODUCT_API_ADDED' }).waitFor()
   await page.getByRole('heading', { name: 'Attempt 1 failed' }).waitFor()
-  await page.getByText('The receiver answered with status 500.').first().waitFor()
+  const why = page.getByRole('alert', { name: 'The receiver answered with status 500.' })
+  await why.getByText('This is a fault of the receiver.').waitFor()
   await page.getByText('This is a fault of the receiver.').first().waitFor()
   await expect
     .poll(() => page.getByRole('timer').first().textContent())
@@ -98,6 +99,26 @@ test('a delivery that was given up is retried, and its success is shown without 
   await page.getByText('Requested by a user').waitFor()
   expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0)
   expect(inbox.received).toHaveLength(2)
+})
+
+test('the selected deliveries of a list are retried together, and a click on a row opens it', async ({
+  page,
+}) => {
+  const inbox = await openReceiver(failing)
+  const webhook = await subscribe(inbox)
+  for (let each = 0; each < 2; each++) await happen()
+  await deliveries(webhook, 'RETRYING', 2)
+  await open(page, `/webhooks/${webhook}?tab=deliveries`)
+  const retry = page.getByRole('button', { name: 'Retry 0 selected' })
+  await expect.poll(() => retry.isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Select all 2 that can be retried' }).click()
+  await checkPage(page)
+  inbox.respond = () => ({ status: 204 })
+  await page.getByRole('button', { name: 'Retry 2 selected' }).click()
+  await deliveries(webhook, 'SUCCESS', 2)
+  const row = page.getByRole('row').filter({ hasText: 'Delivered' }).first()
+  await row.getByRole('cell').last().click()
+  await page.getByRole('heading', { name: 'Attempt 2 succeeded' }).waitFor()
 })
 
 test('a delivery of an ordered webhook names the delivery that blocks it, with a link', async ({ page }) => {

@@ -3,9 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
-import { type Delivery, isPending } from './delivery-queries.ts'
-
-const mayBeRetried = ({ status }: Delivery) => status !== 'CREATED' && status !== 'SUCCESS'
+import { type Delivery, isPending, mayBeRetried } from './delivery-queries.ts'
 
 /** Retry and cancel, as far as the status and the session allow them. */
 export function DeliveryActions({ delivery }: { delivery: Delivery }) {

@@ -1,17 +1,24 @@
 import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
-import { Stack, Table } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Checkbox, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, client } from '../../http/client.ts'
+import { useAllowed } from '../../http/session.ts'
+import { ApiName } from '../../parts/api-name.tsx'
 import { EmptyPage, isBeyondEnd } from '../../parts/empty-page.tsx'
+import { notifyDone } from '../../parts/notify.ts'
 import { Pages } from '../../parts/pagination.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { OPENS_ITS_LINK } from '../../parts/row-click.ts'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
-import { type Delivery, deliveriesQuery } from './delivery-queries.ts'
-import { faultOf } from './faults.ts'
+import { type Delivery, deliveriesQuery, mayBeRetried } from './delivery-queries.ts'
+import { lastFault } from './faults.ts'
 import { Filters } from './filters.tsx'
+import { namedApi } from './payload.ts'
 import { FILTERS, readDeliverySearch } from './search.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { TypeName } from './type-name.tsx'
@@ -67,37 +74,124 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
   )
 }
 
-function DeliveryTable({ deliveries, showsWebhook }: { deliveries: Delivery[]; showsWebhook: boolean }) {
+interface DeliveryTableProps {
+  deliveries: Delivery[]
+  showsWebhook: boolean
+}
+
+function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
+  const { selected, toggle, choose } = useSelected(deliveries)
+  const selects = useAllowed('WEBHOOKS_WRITE')
+  const retriable = deliveries.filter(mayBeRetried)
   return (
-    <Table.ScrollContainer minWidth={0}>
-      <Table highlightOnHover verticalSpacing="xs" fz="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Event type</Table.Th>
-            <Table.Th>Status</Table.Th>
-            {showsWebhook && <Table.Th visibleFrom="sm">Webhook</Table.Th>}
-            <Table.Th visibleFrom="md">Attempts</Table.Th>
-            <Table.Th visibleFrom="lg">Last result</Table.Th>
-            <Table.Th visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
-              Next attempt
-            </Table.Th>
-            <Table.Th>Created</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {deliveries.map(delivery => (
-            <DeliveryRow key={delivery.id} delivery={delivery} showsWebhook={showsWebhook} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <>
+      {selects && retriable.length > 0 && (
+        <RetryBar retriable={retriable} selected={selected} onChoose={choose} />
+      )}
+      <Table.ScrollContainer minWidth={0}>
+        <Table highlightOnHover verticalSpacing="xs" fz="sm">
+          <Table.Thead>
+            <Table.Tr>
+              {selects && (
+                <Table.Th w={30}>
+                  <VisuallyHidden>Selected</VisuallyHidden>
+                </Table.Th>
+              )}
+              <Table.Th>Event type</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th visibleFrom="md">API</Table.Th>
+              {showsWebhook && <Table.Th visibleFrom="sm">Webhook</Table.Th>}
+              <Table.Th visibleFrom="lg">Last result</Table.Th>
+              <Table.Th visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
+                Next attempt
+              </Table.Th>
+              <Table.Th>Created</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {deliveries.map(delivery => (
+              <Table.Tr key={delivery.id} {...OPENS_ITS_LINK}>
+                {selects && (
+                  <Table.Td>
+                    <Checkbox
+                      aria-label={`Select ${delivery.eventType} ${delivery.id}`}
+                      disabled={!mayBeRetried(delivery)}
+                      checked={selected.some(({ id }) => id === delivery.id)}
+                      onChange={() => toggle(delivery.id)}
+                    />
+                  </Table.Td>
+                )}
+                <DeliveryCells delivery={delivery} showsWebhook={showsWebhook} />
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </>
   )
 }
 
-function DeliveryRow({ delivery, showsWebhook }: { delivery: Delivery; showsWebhook: boolean }) {
-  const { id, webhook, eventId, eventType, attempts, nextAttemptAt, waitsFor, createdAt } = delivery
+/** The selected deliveries of a page, as far as they can still be retried. */
+function useSelected(deliveries: readonly Delivery[]) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
+  return {
+    selected: deliveries.filter(delivery => ids.has(delivery.id) && mayBeRetried(delivery)),
+    toggle: (id: string) =>
+      setIds(new Set(ids.has(id) ? [...ids].filter(other => other !== id) : [...ids, id])),
+    choose: (chosen: readonly Delivery[]) => setIds(new Set(chosen.map(({ id }) => id))),
+  }
+}
+
+interface RetryBarProps {
+  retriable: readonly Delivery[]
+  selected: readonly Delivery[]
+  onChoose: (deliveries: readonly Delivery[]) => void
+}
+
+/** Selects the deliveries of a page that can be retried, and retries the selected ones. */
+function RetryBar({ retriable, selected, onChoose }: RetryBarProps) {
+  const queries = useQueryClient()
+  const retry = useMutation({
+    mutationFn: async () => {
+      for (const { id } of selected)
+        await answer(
+          client.POST('/webhooks/requests/{request_id}/retry', { params: { path: { request_id: id } } }),
+        )
+      return selected.length
+    },
+    onSuccess: count => {
+      notifyDone(count === 1 ? 'One delivery is sent again' : `${count} deliveries are sent again`)
+      onChoose([])
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['deliveries'] }),
+  })
+  const all = selected.length === retriable.length
   return (
-    <Table.Tr>
+    <>
+      <Group gap="xs" role="group" aria-label="Selection">
+        <Button size="xs" variant="default" onClick={() => onChoose(all ? [] : retriable)}>
+          {all ? 'Select none' : `Select all ${retriable.length} that can be retried`}
+        </Button>
+        <Button
+          size="xs"
+          disabled={selected.length === 0}
+          loading={retry.isPending}
+          onClick={() => retry.mutate()}
+        >
+          Retry {selected.length} selected
+        </Button>
+      </Group>
+      {retry.isError && <ProblemPanel what="Not all deliveries are retried" error={retry.error} />}
+    </>
+  )
+}
+
+function DeliveryCells({ delivery, showsWebhook }: { delivery: Delivery; showsWebhook: boolean }) {
+  const { id, webhook, eventId, eventType, nextAttemptAt, waitsFor, createdAt } = delivery
+  const api = namedApi(delivery)
+  const name = api && (api.name ?? <ApiName id={api.id} />)
+  return (
+    <>
       <Table.Td>
         <AnchorLink
           to="/webhooks/$webhookId/deliveries/$deliveryId"
@@ -107,16 +201,26 @@ function DeliveryRow({ delivery, showsWebhook }: { delivery: Delivery; showsWebh
         >
           <TypeName name={eventType} />
         </AnchorLink>
+        <Text size="xs" hiddenFrom="md" style={{ overflowWrap: 'anywhere' }}>
+          {name}
+        </Text>
+        {showsWebhook && (
+          <Text size="xs" component="div" hiddenFrom="sm">
+            <WebhookLink id={webhook} />
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>
         <StatusBadge delivery={delivery} />
+      </Table.Td>
+      <Table.Td visibleFrom="md" style={{ overflowWrap: 'anywhere' }}>
+        {name ?? '–'}
       </Table.Td>
       {showsWebhook && (
         <Table.Td visibleFrom="sm">
           <WebhookLink id={webhook} />
         </Table.Td>
       )}
-      <Table.Td visibleFrom="md">{attempts}</Table.Td>
       <Table.Td visibleFrom="lg">{lastResult(delivery)}</Table.Td>
       <Table.Td visibleFrom="sm">
         {nextAttemptAt ? <Countdown to={nextAttemptAt} /> : waitsFor ? 'After an earlier delivery' : '–'}
@@ -124,13 +228,13 @@ function DeliveryRow({ delivery, showsWebhook }: { delivery: Delivery; showsWebh
       <Table.Td>
         <Time at={createdAt} />
       </Table.Td>
-    </Table.Tr>
+    </>
   )
 }
 
 /** The result of the last finished attempt as text. */
-function lastResult({ attemptLog }: Delivery): string {
-  const last = attemptLog.findLast(({ durationMs, error }) => durationMs !== null || error !== null)
-  if (!last) return '–'
-  return faultOf(last)?.said ?? `Answered with ${last.responseStatus}`
+function lastResult(delivery: Delivery): string {
+  const { attempts, responseStatus } = delivery
+  if (attempts === 0) return '–'
+  return lastFault(delivery)?.said ?? (responseStatus === null ? '–' : `Answered with ${responseStatus}`)
 }

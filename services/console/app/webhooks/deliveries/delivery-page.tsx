@@ -1,6 +1,6 @@
 import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
-import { Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CodeBlock } from '../../parts/copy.tsx'
@@ -10,6 +10,7 @@ import { Attempts } from './attempts.tsx'
 import { DeliveryActions } from './delivery-actions.tsx'
 import { type Delivery, deliveryQuery, webhookOfQuery } from './delivery-queries.ts'
 import { Facts } from './facts.tsx'
+import { lastFault } from './faults.ts'
 import { readOneDeliverySearch } from './search.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { TypeName } from './type-name.tsx'
@@ -50,8 +51,10 @@ function Content({ delivery }: { delivery: Delivery }) {
   const webhook = useQuery(webhookOfQuery(delivery.webhook))
   const last = delivery.attemptLog.at(-1)
   const current = webhook.data?.url
+  const fault = lastFault(delivery)
   return (
     <Stack gap="lg" maw={960}>
+      {fault && delivery.status !== 'SUCCESS' && <Failure fault={fault} />}
       {webhook.data !== null && <DeliveryActions delivery={delivery} />}
       {current !== undefined && last && last.url !== current && delivery.status !== 'SUCCESS' && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -63,7 +66,6 @@ function Content({ delivery }: { delivery: Delivery }) {
       )}
       <Waiting delivery={delivery} />
       <Facts delivery={delivery} />
-      <Attempts delivery={delivery} />
       <section aria-labelledby="payload">
         <Title order={2} size="h4" id="payload" mb="sm">
           Payload
@@ -74,6 +76,18 @@ function Content({ delivery }: { delivery: Delivery }) {
           <CodeBlock label="Payload" text={JSON.stringify(delivery.payload, undefined, 2)} maxHeight={400} />
         )}
       </section>
+      <Attempts delivery={delivery} />
     </Stack>
   )
 }
+
+/** Why the latest attempt failed, and what to do about it. */
+const Failure = ({
+  fault: { said, whose, advice },
+}: {
+  fault: NonNullable<ReturnType<typeof lastFault>>
+}) => (
+  <Alert color="red" title={said}>
+    {whose} {advice}
+  </Alert>
+)

@@ -19,6 +19,9 @@ const MAX_AHEAD = 20
 export const isPending = ({ status }: Pick<Delivery, 'status'>) =>
   status === 'CREATED' || status === 'RETRYING'
 
+export const mayBeRetried = ({ status }: Pick<Delivery, 'status'>) =>
+  status !== 'CREATED' && status !== 'SUCCESS'
+
 /** How long to wait before reading deliveries again, in milliseconds: shortly, if an attempt is running or nearly due. */
 function intervalFor(deliveries: readonly Delivery[]): number | false {
   const pending = deliveries.filter(isPending)

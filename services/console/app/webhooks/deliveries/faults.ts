@@ -60,6 +60,12 @@ export function faultOf(attempt: Schemas['Attempt']): (Fault & { whose?: string 
   return { ...(known ?? { said: `The attempt failed: ${error}.` }), ...(whose && { whose }) }
 }
 
+/** What went wrong in the latest finished attempt of a delivery; undefined after a success and before the first one. */
+export function lastFault({ attemptLog }: Pick<Schemas['Delivery'], 'attemptLog'>) {
+  const last = attemptLog.findLast(({ durationMs, error }) => durationMs !== null || error !== null)
+  return last && faultOf(last)
+}
+
 function answered(status: number | null): Fault {
   const said = `The receiver answered with status ${status}.`
   if (status === 410)
