@@ -182,7 +182,7 @@ test('a session has only the administration that its role allows', async ({ page
 
   await open(page, '/users', await logIn(await createUser()))
   await page.getByText('USER_READ').waitFor()
-  expect(await page.getByRole('link', { name: 'Create a user' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Create user' }).count()).toBe(0)
   const areas = page.getByRole('navigation', { name: 'Areas' })
   await areas.getByRole('link', { name: 'Access tokens' }).waitFor()
   expect(await areas.getByRole('link', { name: /System|Users/ }).count()).toBe(0)

@@ -31,7 +31,7 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   await page.getByText(`Events of APIs are selected for ${apiName}`).waitFor()
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByLabel('URL').fill(CLOSED)
-  await page.getByRole('button', { name: 'Create the webhook' }).click()
+  await page.getByRole('button', { name: 'Create webhook' }).click()
   await page.getByText(`Events of ${apiName} is created`).waitFor()
   const opensWebhook = page.getByRole('link', { name: 'Open the webhook' })
   const webhook = (await opensWebhook.getAttribute('href'))?.split('/console')[1] ?? ''

@@ -7,7 +7,7 @@ test('the secret of a token works, is shown once, and is gone after a reload; a 
 }) => {
   await open(page, '/tokens', await logIn(await createUser()))
   await page.getByText('You have no access token').waitFor()
-  await page.getByRole('link', { name: 'Create a token' }).click()
+  await page.getByRole('link', { name: 'Create token' }).click()
   await page.getByLabel('Name').fill('deploy pipeline')
   await page.getByLabel('Valid for days').fill('5')
   await page.getByRole('treeitem', { name: /^API_READ/ }).click()
@@ -22,7 +22,7 @@ test('the secret of a token works, is shown once, and is gone after a reload; a 
   const session = await request('GET', '/session', undefined, `Bearer ${secret}`)
   expect(session).toMatchObject({ scopes: ['API_READ'], credential: 'ACCESS_TOKEN' })
   await page.reload()
-  await page.getByRole('heading', { name: 'Create an access token' }).waitFor()
+  await page.getByRole('heading', { name: 'Create token' }).waitFor()
   expect(await page.content()).not.toContain(secret)
   await page.getByRole('link', { name: 'Cancel' }).click()
   await page.getByRole('rowheader', { name: 'deploy pipeline' }).waitFor()
@@ -55,11 +55,10 @@ test('the scopes are searched and chosen with the keyboard; a refusal is explain
   await open(page, '/tokens/new')
   await page.getByLabel('Valid for days').fill('1000')
   await page.getByRole('button', { name: 'Create with 0 scopes' }).click()
-  await page.getByRole('alert').waitFor()
-  const isInvalid = (field: 'Name' | 'Valid for days') =>
-    page.getByRole('textbox', { name: field }).getAttribute('aria-invalid')
-  await expect.poll(() => isInvalid('Name')).toBe('true')
-  await expect.poll(() => isInvalid('Valid for days')).toBe('true')
+  const name = page.getByRole('textbox', { name: 'Name' })
+  await page.getByText('Name is required', { exact: true }).waitFor()
+  await page.getByText('Scopes are required', { exact: true }).waitFor()
+  await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
   await expect.poll(() => page.getByLabel('Valid for days').inputValue()).toBe('1000')
 
   await page.getByLabel('Search scopes').fill('deliveries')
@@ -81,7 +80,10 @@ test('the scopes are searched and chosen with the keyboard; a refusal is explain
   expect(await page.getByRole('treeitem', { name: /^WEBHOOKS_WRITE/ }).count()).toBe(0)
   await page.keyboard.press('End')
   await page.keyboard.press('Space')
-  await page.getByRole('button', { name: 'Create with 2 scopes' }).waitFor()
+  await name.fill('of a test')
+  await page.getByRole('button', { name: 'Create with 2 scopes' }).click()
+  await page.getByText(/^Valid for days must/).waitFor()
+  await expect.poll(() => page.getByLabel('Valid for days').inputValue()).toBe('1000')
 })
 
 test('a token can get the scopes of the session only', async ({ page }) => {

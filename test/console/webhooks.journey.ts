@@ -80,7 +80,7 @@ test('a list without webhooks explains what they are for', async ({ page }) => {
   await page.route(isAt('/webhooks'), route => route.fulfill({ json: empty }))
   await open(page, '/webhooks')
   await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
-  await page.getByRole('main').getByRole('link', { name: 'New webhook' }).last().click()
+  await page.getByRole('main').getByRole('link', { name: 'Create webhook' }).last().click()
   await page.getByRole('heading', { name: 'Which events should it receive?' }).waitFor()
 })
 
@@ -90,7 +90,7 @@ test('a webhook is created once in steps, and its test and secret are shown', as
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await open(page, '/webhooks/new')
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('alert').getByText('select at least one').waitFor()
+  await page.getByRole('alert').getByText('Select at least one event type').waitFor()
   await page.getByRole('searchbox', { name: 'Search event types' }).fill('deployed environment')
   await page.getByRole('button', { name: 'Example of API_DEPLOYED' }).click()
   const example = page.getByRole('region', { name: 'Example payload of API_DEPLOYED' })
@@ -104,7 +104,7 @@ test('a webhook is created once in steps, and its test and secret are shown', as
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'Continue' }).click()
 
-  const create = page.getByRole('button', { name: 'Create the webhook' })
+  const create = page.getByRole('button', { name: 'Create webhook' })
   await page.getByLabel('Display name').fill(displayName)
   await page.getByLabel('URL').fill('http://10.1.2.3/hook')
   await create.click()

@@ -1,5 +1,6 @@
 import { Alert, Button, Code, Group, List, Stack, Text } from '@mantine/core'
 import { adviceOn, asProblem } from '../http/problem.ts'
+import { type FormFields, isAtFields } from './field-errors.ts'
 import { useSecondsLeft } from './seconds-left.ts'
 
 interface ProblemPanelProps {
@@ -56,5 +57,13 @@ export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
     </Alert>
   )
 }
+
+interface FormProblemProps extends ProblemPanelProps {
+  fields: FormFields
+}
+
+/** The same for a form, unless its fields say all that is wrong. */
+export const FormProblem = ({ fields, ...props }: FormProblemProps) =>
+  props.error !== null && !isAtFields(props.error, fields) && <ProblemPanel {...props} />
 
 const secondsText = (seconds: number) => (seconds === 1 ? '1 second' : `${seconds} seconds`)

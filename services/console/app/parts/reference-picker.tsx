@@ -76,13 +76,15 @@ interface ReferencePickerProps {
   label: string
   value: string | undefined
   onChange(id: string | undefined): void
+  description?: string
+  error?: string | undefined
 }
 
 /**
  * Chooses a record by a part of its name or by its id. The id also works for a record that was deleted, and without the scope
  * that lists the records.
  */
-export function ReferencePicker({ kind, label, value, onChange }: ReferencePickerProps) {
+export function ReferencePicker({ kind, label, value, onChange, ...input }: ReferencePickerProps) {
   const { scope, find, one }: Kind = KINDS[kind]
   const allowed = useAllowed(scope)
   const [typed, setTyped] = useState('')
@@ -109,6 +111,7 @@ export function ReferencePicker({ kind, label, value, onChange }: ReferencePicke
   )
   return (
     <Select
+      {...input}
       label={label}
       placeholder={allowed ? 'Name or id' : 'Id'}
       searchable

@@ -7,10 +7,10 @@ import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Scope } from '../http/schemas.ts'
 import { useSession } from '../http/session.ts'
-import { fieldErrors } from '../parts/field-errors.ts'
+import { fieldErrors, refuseFields, requireFields } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { FormProblem } from '../parts/problem-panel.tsx'
 import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { ScopePicker } from './scope-picker.tsx'
@@ -19,12 +19,16 @@ import { TokenSecret } from './token-secret.tsx'
 
 const LONGEST_DAYS = 365
 
+const isPossible = (days: number | string) => Number(days) >= 1 && Number(days) <= LONGEST_DAYS
+
 interface TokenDraft {
   name: string
   /** As typed; a text if it is not a number. */
   validityDays: number | string
   scopes: readonly Scope[]
 }
+
+const FIELDS = { labels: { name: 'Name', validityDays: 'Valid for days', scopes: 'Scopes' } }
 
 const NEW_TOKEN: TokenDraft = { name: '', validityDays: 90, scopes: [] }
 
@@ -34,7 +38,10 @@ export function NewTokenPage() {
   const keys = useIdempotencyKey()
   const form = useRef<HTMLFormElement>(null)
   const create = useMutation({
-    mutationFn: ({ name, validityDays, scopes }: TokenDraft) => {
+    mutationFn: async ({ name, validityDays, scopes }: TokenDraft) => {
+      requireFields({ name, validityDays, scopes }, 'name', 'validityDays', 'scopes')
+      if (!isPossible(validityDays))
+        refuseFields({ field: 'validityDays', message: `must be from 1 to ${LONGEST_DAYS}` })
       const body = { name, validityDays: Number(validityDays), scopes: [...scopes] }
       const header = { 'Idempotency-Key': keys.for(body) }
       return answer(client.POST('/accessTokens', { params: { header }, body }))
@@ -48,7 +55,7 @@ export function NewTokenPage() {
     <Stack maw={760}>
       <Trail to="/tokens" label="Access tokens" />
       <Title order={1} size="h2">
-        {create.isSuccess ? `${create.data.name} is created` : 'Create an access token'}
+        {create.isSuccess ? `${create.data.name} is created` : 'Create token'}
       </Title>
       {create.isSuccess ? (
         <TokenSecret token={create.data} />
@@ -62,8 +69,8 @@ export function NewTokenPage() {
           }}
         >
           <Stack>
-            <TokenFields draft={draft} errors={fieldErrors(create.error)} onChange={setDraft} />
-            {create.isError && <ProblemPanel what="The token is not created" error={create.error} />}
+            <TokenFields draft={draft} errors={fieldErrors(create.error, FIELDS)} onChange={setDraft} />
+            <FormProblem what="The token is not created" error={create.error} fields={FIELDS} />
             <Group>
               <Button type="submit" loading={create.isPending}>
                 Create with {draft.scopes.length} {draft.scopes.length === 1 ? 'scope' : 'scopes'}
@@ -103,9 +110,7 @@ function TokenFields({ draft, errors, onChange }: TokenFieldsProps) {
       <NumberInput
         label="Valid for days"
         description={
-          days >= 1 && days <= LONGEST_DAYS
-            ? `It expires on ${endOf(days)}.`
-            : `From 1 to ${LONGEST_DAYS} days.`
+          isPossible(draft.validityDays) ? `It expires on ${endOf(days)}.` : `From 1 to ${LONGEST_DAYS} days.`
         }
         required
         allowDecimal={false}

@@ -7,13 +7,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
-import { fieldErrors } from '../parts/field-errors.ts'
+import { fieldErrors, requireFields } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { FormProblem } from '../parts/problem-panel.tsx'
 import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
-import { bodyOf, FIELDS_OF_CODES, NEW_USER, type UserDraft } from './user-draft.ts'
+import { bodyOf, FIELDS, NEW_USER, type UserDraft } from './user-draft.ts'
 import { UserFields } from './user-fields.tsx'
 
 /** Creates a user. */
@@ -23,7 +23,8 @@ export function NewUserPage() {
   const keys = useIdempotencyKey()
   const form = useRef<HTMLFormElement>(null)
   const create = useMutation({
-    mutationFn: (draft: UserDraft) => {
+    mutationFn: async (draft: UserDraft) => {
+      requireFields(draft, 'username', ...(draft.sso ? [] : ['password' as const]))
       const body = bodyOf(draft)
       const header = { 'Idempotency-Key': keys.for(body) }
       return answer(client.POST('/users', { params: { header }, body }))
@@ -39,7 +40,7 @@ export function NewUserPage() {
     <Stack maw={640}>
       <Trail to="/users" label="Users" />
       <Title order={1} size="h2">
-        Create a user
+        Create user
       </Title>
       <form
         ref={form}
@@ -52,11 +53,11 @@ export function NewUserPage() {
         <Stack>
           <UserFields
             draft={draft}
-            errors={fieldErrors(create.error, FIELDS_OF_CODES)}
+            errors={fieldErrors(create.error, FIELDS)}
             onChange={setDraft}
             existing={false}
           />
-          {create.isError && <ProblemPanel what="The user is not created" error={create.error} />}
+          <FormProblem what="The user is not created" error={create.error} fields={FIELDS} />
           <Group>
             <Button type="submit" loading={create.isPending}>
               Create

@@ -33,7 +33,7 @@ export function TokensPage() {
         <Title order={1} size="h2">
           Access tokens
         </Title>
-        <ButtonLink to="/tokens/new">Create a token</ButtonLink>
+        <ButtonLink to="/tokens/new">Create token</ButtonLink>
       </Group>
       <Text size="sm" maw="44rem">
         An access token lets a program act as you, with the scopes that you give it and as far as your role

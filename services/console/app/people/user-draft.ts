@@ -49,8 +49,8 @@ export const LABELS: Readonly<Record<keyof UserDraft, string>> = {
   password: 'Password',
 }
 
-/** Fields of problems that do not name them. */
-export const FIELDS_OF_CODES = { 'username-taken': 'username' }
+/** The fields of the form, for the errors of the service. */
+export const FIELDS = { labels: LABELS, codes: { 'username-taken': 'username' } }
 
 /** The value of a field for people to read. A password is not shown. */
 export function textOf(value: UserDraft[keyof UserDraft], field: keyof UserDraft): string {

@@ -4,13 +4,13 @@ import { client, tagged } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { useEdited } from '../parts/edited.tsx'
-import { fieldErrors } from '../parts/field-errors.ts'
+import { fieldErrors, requireFields } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { notifyDone } from '../parts/notify.ts'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { FormProblem } from '../parts/problem-panel.tsx'
 import type { Stored } from '../parts/three-way.ts'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
-import { bodyOf, draftOf, FIELDS_OF_CODES, LABELS, textOf, type UserDraft } from './user-draft.ts'
+import { bodyOf, draftOf, FIELDS, LABELS, textOf, type UserDraft } from './user-draft.ts'
 import { UserFields } from './user-fields.tsx'
 
 type StoredUser = Stored<UserDraft>
@@ -38,7 +38,10 @@ export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }
   const opened = { draft: draftOf(user), etag }
   const { base, draft, setDraft, follow, save, saving, comparison } = useEdited({
     opened,
-    put: (mine, ifMatch) => put(user.id, mine, ifMatch),
+    async put(mine, ifMatch) {
+      requireFields(mine, 'username')
+      return put(user.id, mine, ifMatch)
+    },
     read: () => read(user.id),
     onSaved({ username }) {
       notifyDone(`${username} is saved`)
@@ -96,11 +99,11 @@ function EditedFields(props: EditedFieldsProps) {
         </Title>
         <UserFields
           draft={props.draft}
-          errors={fieldErrors(props.error, FIELDS_OF_CODES)}
+          errors={fieldErrors(props.error, FIELDS)}
           onChange={props.onChange}
           existing
         />
-        {props.error !== null && <ProblemPanel what="The user is not saved" error={props.error} />}
+        <FormProblem what="The user is not saved" error={props.error} fields={FIELDS} />
         <Group>
           <Button type="submit" loading={props.pending} disabled={props.unchanged}>
             Save

@@ -81,9 +81,9 @@ function Loaded({ user, etag, onErase }: LoadedProps) {
         <Title order={1} size="h2">
           {user.displayName}
         </Title>
-        <Badge variant="default">{user.role}</Badge>
+        <Badge>{user.role}</Badge>
         <UserBadges user={user} />
-        {current?.user.id === user.id && <Badge variant="default">You</Badge>}
+        {current?.user.id === user.id && <Badge>You</Badge>}
       </Group>
       <Text size="sm">
         Created <Time at={user.createdAt} />, changed <Time at={user.updatedAt} />

@@ -44,7 +44,7 @@ export function UsersPage() {
           <Button variant="default" onClick={roles.open}>
             What roles may do
           </Button>
-          {mayWrite && <ButtonLink to="/users/new">Create a user</ButtonLink>}
+          {mayWrite && <ButtonLink to="/users/new">Create user</ButtonLink>}
         </Group>
       </Group>
       <UserFilters search={search} onChange={show} />

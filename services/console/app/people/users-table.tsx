@@ -2,6 +2,7 @@ import { Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
 import { useAllowed, useSession } from '../http/session.ts'
 import { AnchorLink } from '../parts/links.tsx'
+import { OPENS_ITS_LINK } from '../parts/row-click.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
 import { Time } from '../parts/time.tsx'
 import { mayGrant } from './roles.ts'
@@ -54,18 +55,14 @@ function UserRow({ user }: { user: Schemas['User'] }) {
   const own = current?.id === user.id
   const mayUnlock = mayWrite && mayGrant(current?.role ?? 'NO_ACCESS', user.role)
   return (
-    <Table.Tr>
+    <Table.Tr {...OPENS_ITS_LINK}>
       <Table.Td>
         <Stack gap={0}>
           <Group gap="xs">
             <AnchorLink to="/users/$userId" params={{ userId: user.id }} fw={600}>
               {user.username}
             </AnchorLink>
-            {own && (
-              <Badge variant="default" size="sm">
-                You
-              </Badge>
-            )}
+            {own && <Badge size="sm">You</Badge>}
           </Group>
           {user.displayName !== user.username && <Text size="sm">{user.displayName}</Text>}
         </Stack>

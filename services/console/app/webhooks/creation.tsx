@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, Stack, Stepper, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
@@ -9,11 +9,15 @@ import { session } from '../http/session.ts'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { FormProblem } from '../parts/problem-panel.tsx'
+import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { Created } from './created.tsx'
-import { type Draft, inputOf } from './draft.ts'
+import { type Draft, FIELDS, inputOf, LABELS } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
+
+/** The event types are on another step. */
+const { eventTypes: _, ...OF_ENDPOINT } = LABELS
 
 const route = getRouteApi('/inside/webhooks/new')
 
@@ -31,6 +35,8 @@ export function Creation({ api, types }: CreationProps) {
   const [draft, setDraft] = useState(first)
   const [refused, setRefused] = useState(false)
   const create = useCreation(draft)
+  const form = useRef<HTMLFormElement>(null)
+  useErrorFocus(form, create.error)
   const goTo = (next: typeof step) =>
     navigate({ search: { api: api?.id, step: next === 'events' ? undefined : next } })
   const chosen = draft.eventTypes.length > 0
@@ -44,9 +50,10 @@ export function Creation({ api, types }: CreationProps) {
     else if (chosen) goTo('endpoint')
     else setRefused(true)
   }
-  const typesError = refused && !chosen ? 'select at least one' : fieldErrors(create.error).eventTypes
+  const typesError =
+    refused && !chosen ? 'Select at least one event type' : fieldErrors(create.error, FIELDS).eventTypes
   return (
-    <form onSubmit={submit}>
+    <form noValidate ref={form} onSubmit={submit}>
       <UnsavedGuard unsaved={draft !== first && !create.data} />
       <Stepper
         active={active}
@@ -77,13 +84,17 @@ export function Creation({ api, types }: CreationProps) {
               Where should they be sent?
             </Title>
             <EndpointFields draft={draft} onChange={change} error={create.error} />
-            {create.isError && <ProblemPanel what="The webhook was not created" error={create.error} />}
+            <FormProblem
+              what="The webhook was not created"
+              error={create.error}
+              fields={{ labels: OF_ENDPOINT }}
+            />
             <Buttons>
               <Button variant="default" onClick={() => goTo('events')}>
                 Back
               </Button>
               <Button type="submit" loading={create.isPending}>
-                Create the webhook
+                Create webhook
               </Button>
             </Buttons>
           </Stack>
@@ -100,7 +111,7 @@ export function Creation({ api, types }: CreationProps) {
 function useCreation(draft: Draft) {
   const keys = useIdempotencyKey()
   return useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       const body = inputOf(draft)
       const header = { 'Idempotency-Key': keys.for(body) }
       return answer(client.POST('/webhooks', { params: { header }, body }))

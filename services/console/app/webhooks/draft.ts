@@ -1,4 +1,5 @@
 import type { Schemas } from '../http/schemas.ts'
+import { requireFields } from '../parts/field-errors.ts'
 import type { Webhook } from './webhook-queries.ts'
 
 /** What the forms of a webhook have in their fields. */
@@ -23,18 +24,23 @@ export const draftOf = ({ displayName, name, url, eventTypes, ordered, format, a
   active,
 })
 
-/** The body of a creation. */
+/** The body of a creation. @throws RequestFailed when a required field is empty */
 export const inputOf = ({ name, eventTypes, ...draft }: Draft): Schemas['WebhookInput'] => ({
-  ...draft,
+  ...complete(draft),
   eventTypes: [...eventTypes],
   ...(name.trim() !== '' && { name }),
 })
 
-/** The body of a change. */
+/** The body of a change. @throws RequestFailed when a required field is empty */
 export const updateOf = ({ eventTypes, ...draft }: Draft): Schemas['WebhookUpdate'] => ({
-  ...draft,
+  ...complete(draft),
   eventTypes: [...eventTypes],
 })
+
+function complete<Fields extends Pick<Draft, 'displayName' | 'url'>>(fields: Fields): Fields {
+  requireFields(fields, 'displayName', 'url')
+  return fields
+}
 
 export const FORMATS: Readonly<Record<Draft['format'], { label: string; description: string }>> = {
   STANDARD: {
@@ -61,6 +67,9 @@ export const LABELS: Readonly<Record<keyof Draft, string>> = {
   format: 'Format of the body',
   active: 'Active',
 }
+
+/** The fields of the forms, for the errors of the service. */
+export const FIELDS = { labels: LABELS }
 
 /** A value of a field as text. */
 export function valueText(value: Draft[keyof Draft]): string {

@@ -5,9 +5,9 @@ import { fieldErrors } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { ButtonLink } from '../parts/links.tsx'
 import { notifyDone } from '../parts/notify.ts'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { FormProblem } from '../parts/problem-panel.tsx'
 import type { Stored } from '../parts/three-way.ts'
-import { type Draft, draftOf, LABELS, updateOf, valueText } from './draft.ts'
+import { type Draft, draftOf, FIELDS, LABELS, updateOf, valueText } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
 import { Section } from './section.tsx'
@@ -37,11 +37,11 @@ export function EditForm({ current, onSaved }: { current: TaggedWebhook; onSaved
     save()
   }
   return (
-    <form onSubmit={submit} aria-label="Edit the webhook">
+    <form noValidate onSubmit={submit} aria-label="Edit the webhook">
       <UnsavedGuard unsaved={JSON.stringify(draft) !== JSON.stringify(base.draft)} />
       <Stack>
         <Fields draft={draft} error={saving.error} onChange={changes => setDraft({ ...draft, ...changes })} />
-        {saving.isError && <ProblemPanel what="The webhook was not saved" error={saving.error} />}
+        <FormProblem what="The webhook was not saved" error={saving.error} fields={FIELDS} />
         <Group
           justify="flex-end"
           py="sm"
@@ -79,7 +79,7 @@ function Fields({ draft, error, onChange }: FieldsProps) {
         <EventPicker
           selected={draft.eventTypes}
           onChange={eventTypes => onChange({ eventTypes })}
-          error={fieldErrors(error).eventTypes}
+          error={fieldErrors(error, FIELDS).eventTypes}
         />
       </Section>
     </SimpleGrid>

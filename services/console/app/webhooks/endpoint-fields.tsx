@@ -1,6 +1,6 @@
 import { Radio, Stack, Switch, TextInput } from '@mantine/core'
 import { fieldErrors } from '../parts/field-errors.ts'
-import { type Draft, FORMATS } from './draft.ts'
+import { type Draft, FIELDS, FORMATS } from './draft.ts'
 
 interface EndpointFieldsProps {
   draft: Draft
@@ -11,7 +11,7 @@ interface EndpointFieldsProps {
 
 /** The fields of a webhook except its event types. */
 export function EndpointFields({ draft, onChange, error }: EndpointFieldsProps) {
-  const errors = fieldErrors(error)
+  const errors = fieldErrors(error, FIELDS)
   return (
     <Stack>
       <TextInput

@@ -50,7 +50,7 @@ export function WebhooksPage() {
   )
 }
 
-const CreationLink = () => <ButtonLink to="/webhooks/new">New webhook</ButtonLink>
+const CreationLink = () => <ButtonLink to="/webhooks/new">Create webhook</ButtonLink>
 
 function Guidance() {
   const mayChange = useAllowed('WEBHOOKS_WRITE')

@@ -1,4 +1,5 @@
 import { Table } from '@mantine/core'
+import { OPENS_ITS_LINK } from '../parts/row-click.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
 import type { WebhookTable } from './list-table.tsx'
 
@@ -20,7 +21,7 @@ export function WebhookRows({ table }: { table: WebhookTable }) {
         </Table.Thead>
         <Table.Tbody>
           {table.getRowModel().rows.map(row => (
-            <Table.Tr key={row.id}>
+            <Table.Tr key={row.id} {...OPENS_ITS_LINK}>
               {row.getAllCells().map(cell => (
                 <Table.Td key={cell.id} style={{ whiteSpace: 'nowrap' }}>
                   <table.FlexRender cell={cell} />

@@ -29,10 +29,10 @@ export function NewWebhookPage() {
     <Stack maw={820}>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
         <AnchorLink to="/webhooks">Webhooks</AnchorLink>
-        <Text>New webhook</Text>
+        <Text>Create webhook</Text>
       </Breadcrumbs>
       <Title order={1} size="h2">
-        New webhook
+        Create webhook
       </Title>
       {failed && (
         <ProblemPanel

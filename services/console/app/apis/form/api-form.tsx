@@ -3,10 +3,10 @@ import { Button, Group, Stack } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
 import { fieldErrors } from '../../parts/field-errors.ts'
 import { UnsavedGuard } from '../../parts/leave-guards.tsx'
-import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { FormProblem } from '../../parts/problem-panel.tsx'
 import { useErrorFocus } from '../../parts/use-error-focus.ts'
 import { ApiFields } from './api-fields.tsx'
-import { type ApiDraft, sameDraft } from './draft.ts'
+import { type ApiDraft, FIELDS, sameDraft } from './draft.ts'
 
 interface ApiFormProps {
   draft: ApiDraft
@@ -31,7 +31,7 @@ export function ApiForm(props: ApiFormProps) {
   const { error, isPending, variables: submitted } = submission
   const form = useRef<HTMLFormElement>(null)
   useErrorFocus(form, error)
-  const errors = Object.entries(fieldErrors(error, { 'api-name-taken': 'name' })).filter(([field]) =>
+  const errors = Object.entries(fieldErrors(error, FIELDS)).filter(([field]) =>
     unchanged(field as keyof ApiDraft, draft, submitted),
   )
   return (
@@ -45,7 +45,7 @@ export function ApiForm(props: ApiFormProps) {
     >
       <UnsavedGuard unsaved={!sameDraft(draft, stored)} />
       <Stack maw={860}>
-        {error !== null && !isPending && <ProblemPanel what={props.failed} error={error} />}
+        {!isPending && <FormProblem what={props.failed} error={error} fields={FIELDS} />}
         <ApiFields
           draft={draft}
           onChange={props.onChange}

@@ -7,7 +7,7 @@ import { useIdempotencyKey } from '../../parts/idempotency.ts'
 import { ButtonLink } from '../../parts/links.tsx'
 import { notifyDone } from '../../parts/notify.ts'
 import { ApiForm } from './api-form.tsx'
-import { type ApiDraft, EMPTY_DRAFT, inputOf } from './draft.ts'
+import { type ApiDraft, complete, EMPTY_DRAFT, inputOf } from './draft.ts'
 
 /** The page that creates an API. */
 export function CreateApiPage() {
@@ -16,8 +16,8 @@ export function CreateApiPage() {
   const queries = useQueryClient()
   const keys = useIdempotencyKey()
   const creation = useMutation({
-    mutationFn(given: ApiDraft) {
-      const body = inputOf(given)
+    async mutationFn(given: ApiDraft) {
+      const body = inputOf(complete(given))
       const header = { 'Idempotency-Key': keys.for(body) }
       return answer(client.POST('/apis', { params: { header }, body }))
     },
@@ -32,7 +32,7 @@ export function CreateApiPage() {
     <Stack>
       <Group justify="space-between">
         <Title order={1} size="h2">
-          New API
+          Create API
         </Title>
         <ButtonLink variant="subtle" to="/apis/import">
           Import it from a document

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../http/schemas.ts'
+import { requireFields } from '../../parts/field-errors.ts'
 
 /** The fields of the form of an API. An optional field without a value is the empty text. */
 export interface ApiDraft {
@@ -25,6 +26,15 @@ export const LABELS: Readonly<Record<keyof ApiDraft, string>> = {
   platformType: 'Platform type',
   gitUrl: 'Git repository URL',
   gitCredential: 'Git credential',
+}
+
+/** The fields of the form, for the errors of the service. */
+export const FIELDS = { labels: LABELS, codes: { 'api-name-taken': 'name' } }
+
+/** The form with its required fields. @throws RequestFailed when one is empty */
+export function complete(draft: ApiDraft): ApiDraft {
+  requireFields(draft, 'name', 'displayName')
+  return draft
 }
 
 export const EMPTY_DRAFT: ApiDraft = {

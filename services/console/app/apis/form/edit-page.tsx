@@ -10,7 +10,7 @@ import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import type { Stored } from '../../parts/three-way.ts'
 import { ApiForm } from './api-form.tsx'
-import { type ApiDraft, draftOf, inputOf, LABELS } from './draft.ts'
+import { type ApiDraft, complete, draftOf, inputOf, LABELS } from './draft.ts'
 
 const route = getRouteApi('/inside/apis/$apiId/edit')
 
@@ -24,7 +24,7 @@ async function open(id: string): Promise<Opened> {
 
 async function put(id: string, draft: ApiDraft, ifMatch: string): Promise<Opened> {
   const params = { path: { api_id: id }, header: { 'If-Match': ifMatch } }
-  return openedOf(await tagged(client.PUT('/apis/{api_id}', { params, body: inputOf(draft) })))
+  return openedOf(await tagged(client.PUT('/apis/{api_id}', { params, body: inputOf(complete(draft)) })))
 }
 
 const openedOf = ({ body: api, etag }: { body: Schemas['Api']; etag: string }): Opened => ({

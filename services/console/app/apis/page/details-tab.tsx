@@ -44,7 +44,7 @@ function Answers({ api }: { api: Schemas['Api'] }) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
       <Figure name="Owner" value={ownerDisplayName ?? (owner ? 'Deleted user' : 'Nobody')}>
-        <AnchorLink to="/apis" search={owner ? { owner } : {}} inherit>
+        <AnchorLink to="/apis" search={owner ? { owner } : {}} inherit underline="always">
           Their APIs
         </AnchorLink>
       </Figure>
@@ -57,7 +57,7 @@ function Answers({ api }: { api: Schemas['Api'] }) {
         }
       >
         {statusText(deploymentStatus)} ·{' '}
-        <AnchorLink from="/apis/$apiId" to="." search={{ tab: 'deployments' }} inherit>
+        <AnchorLink from="/apis/$apiId" to="." search={{ tab: 'deployments' }} inherit underline="always">
           Deployments
         </AnchorLink>
       </Figure>
@@ -68,7 +68,7 @@ function Answers({ api }: { api: Schemas['Api'] }) {
             <By who={starterOf(last.timestamp, history) ?? last.who} /> ·{' '}
           </>
         )}
-        <AnchorLink from="/apis/$apiId" to="." search={{ tab: 'history' }} inherit>
+        <AnchorLink from="/apis/$apiId" to="." search={{ tab: 'history' }} inherit underline="always">
           History
         </AnchorLink>
       </Figure>
