@@ -14,21 +14,21 @@ const WRONG_LAST_SEQUENCE = 10071
 const KEPT_ENDS = 1_000
 
 /**
- * Stores messages in order. On a stream with one replica, many are in flight at once. Each except the first of a batch is
- * only stored right after the one before it, which the server checks: when one is lost, or a message of another publisher
- * comes between, all following ones are refused, so that no failure changes the order. On a stream with several replicas,
- * each is sent after the one before was stored: there, a message that was refused or lost on the way to the replicas counts
- * as a duplicate when it is published again.
+ * Stores messages in order. On a stream with one replica, many are in flight at once. The server stores each message of a
+ * batch, except the first, only directly after its predecessor: when one is lost, or another publisher stores a message in
+ * between, the server refuses all later ones, so that no failure changes the order. On a stream with several replicas, each
+ * message is sent when its predecessor is stored. There, a message that was refused, or lost on the way to the replicas,
+ * counts as a duplicate when it is published again.
  *
- * With `after`, the first of each batch is only stored if the last message of its subject is the one that this publisher
- * expects, which the server checks too. A refusal has the sequence of the actual last message. One that is lower than that of
- * a message that was acknowledged is an error, unless messages were removed because of their age: the server has lost it.
+ * With `after`, the server stores the first message of a batch only if the last message of its subject is the expected one.
+ * Its refusal has the sequence of the actual last message. If that is below the sequence of an acknowledged message, the
+ * server has lost messages: an error, unless they were removed because of their age.
  */
 export function publishing(connection: Connection): Pick<Bus, 'publish'> {
   /** Sequence of the last message by subject, as far as it is known. */
   const ends = new LRUCache<string, number>({ max: KEPT_ENDS })
 
-  /** The last sequence of a subject to expect: the one that is known to this publisher, or 0, which the server corrects. */
+  /** The sequence to expect as the last one of a subject; 0 if this publisher knows none: the server's refusal has it. */
   const expectedEnd = (subject: string, known: number) => {
     const end = ends.get(subject) ?? 0
     return end <= known ? end : 0

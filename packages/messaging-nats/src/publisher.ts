@@ -66,7 +66,7 @@ const mayNot = (subject: string) => `the user may not publish to ${subject}`
 const isViolation = (error: unknown) =>
   error instanceof NatsError && error.code === ErrorCode.PermissionsViolation
 
-/** @returns function for the server's reason why it has refused a message that needs no acknowledgement */
+/** @returns a function that returns why the server has refused a message without acknowledgement; undefined if it has not */
 function refusalsOf(nc: NatsConnection, subject: string): () => string | undefined {
   let refused: string | undefined
   const listen = async () => {

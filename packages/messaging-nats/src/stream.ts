@@ -26,8 +26,8 @@ const SUBJECTS_OVERLAP = 10065
 const NO_ROOM = [10005, 10023, 10074]
 
 /**
- * Key of the metadata with the number of changes of the settings. An update replaces the whole configuration, so an update
- * that began before such a change and ends after it restores the former settings, together with the former number.
+ * Key of the metadata with the number of changes of the settings. An update replaces the whole configuration. So an update
+ * that began before another change and ends after it undoes that change, and the number shows it.
  */
 const CHANGES = 'gantry.settings-changes'
 

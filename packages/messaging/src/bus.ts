@@ -78,8 +78,8 @@ export interface Bus {
   /** The last message on any of the subjects, which must be stored by the bus; undefined when there is none. */
   last(subjects: readonly string[]): Promise<StoredMessage | undefined>
   /**
-   * Number of messages on the subjects after a sequence. NATS counts those that the last reader of the name has not
-   * received, which may be on other subjects too, and 0 if there was none in the last minutes.
+   * Number of messages on the subjects after a sequence. NATS answers with the number of messages that the last reader of
+   * this name has not received, also on other subjects, or with 0 if there was no such reader in the last minutes.
    */
   backlog(options: Pick<Subjects, 'subjects'> & { reader: string; after: number }): Promise<number>
   /** Sequence of the last message; 0 when there is none. */

@@ -32,8 +32,8 @@ export async function inTime<Result>(promise: Promise<Result>, ms: number): Prom
 }
 
 /**
- * Limits how often work is done. A run begins after the call, when the run before it has ended, and `ms` milliseconds after
- * the beginning of that run. Calls share the next run.
+ * Limits how often work is done. A call waits for a run that begins after the call. A run begins when the previous one has
+ * ended, at least `ms` milliseconds after the beginning of that one. Concurrent calls share a run.
  */
 export function atMostEvery<Result>(ms: number, work: () => Promise<Result>): () => Promise<Result> {
   let startedAt = Number.NEGATIVE_INFINITY

@@ -25,11 +25,11 @@ export interface BlobStore {
   /** Begins a blob whose bytes are written as they arrive. */
   draft(): Promise<BlobDraft>
   /**
-   * Deletes drafts, and blobs that were stored in part, of processes that died: those that have not changed for an hour.
-   * Processes may call it concurrently. Where drafts are files of a machine, it deletes those of this machine.
+   * Deletes drafts and incomplete blobs that have not changed for an hour: their processes have died. Processes may call it
+   * concurrently. If drafts are files of a machine, it deletes the files of this machine.
    */
   removeAbandoned(): Promise<void>
-  /** The bytes, or those of a range, as far as the blob has them. */
+  /** The bytes of a blob or of a range in it; fewer if the blob ends before the range. */
   get(key: string, range?: ByteRange): Promise<Uint8Array | undefined>
   delete(key: string): Promise<void>
   /** All keys, in no particular order. */

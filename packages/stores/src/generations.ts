@@ -6,11 +6,11 @@ type Definition = CollectionDefinition<any>
 
 export interface GenerationOptions {
   /**
-   * How long a process may act on the generations that it has read, in milliseconds: 0 when every access reads them,
-   * Infinity when no other process uses the store.
+   * How long a process may use the generations that it has read, in milliseconds. 0: each access reads them. Infinity: no
+   * other process uses the store.
    */
   knownForMs: number
-  /** A write that began later than this after its call is refused by the store, in milliseconds. */
+  /** The store refuses a write that begins more than this many milliseconds after its call. */
   writtenWithinMs: number
 }
 

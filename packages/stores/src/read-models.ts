@@ -85,7 +85,7 @@ export interface ReadModels extends Omit<ReadModelStore, 'discard'> {
   group(name: string, definitions: readonly CollectionDefinition<any>[]): CollectionGroup
 }
 
-/** What an adapter implements; `withGenerations` makes ReadModels of it. */
+/** The part of ReadModels that adapters implement. `withGenerations` adds the groups. */
 export interface ReadModelStore {
   collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
   /**
@@ -104,8 +104,8 @@ export interface ReadModelStore {
   /** Deletes a collection with everything that it takes in the store. It must not be in use. */
   discard(definition: CollectionName): Promise<void>
   /**
-   * Overwrites what removed and replaced documents have left in files, as far as the store controls its files and other
-   * processes do not read at the moment.
+   * Overwrites the content of removed and replaced documents in the files of the store. Does nothing for a store that does
+   * not control its files, or for documents that other processes are reading.
    */
   purge(): Promise<void>
   /** Resolves when the store answers. @throws ReadModelsUnavailable */

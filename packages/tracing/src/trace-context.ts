@@ -60,8 +60,8 @@ export const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35)
 
 /**
- * The request that work belongs to, which can continue in other processes and after the response. The only source of trace
- * ids: spans are started from it, and it has the ids of the span that it was started with.
+ * The request that work belongs to. The work can continue in other processes, and after the response. Trace ids come only
+ * from here: spans are started from a context, and a context of a span has its ids.
  */
 export class TraceContext {
   readonly requestId: string

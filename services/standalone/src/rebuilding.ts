@@ -16,7 +16,7 @@ interface Stores {
   eventStore: Pick<EventStore, 'head' | 'readAll'>
 }
 
-/** Requests a rebuild from the projectors; one that is under way is joined. @returns function that reads their progress */
+/** Requests a rebuild from the projectors, or joins one that is under way. @returns a function that reads their progress */
 export async function rebuildAll(
   projectors: readonly string[],
   { readModels, eventStore }: Stores,

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 
 /**
  * The network that counts as one client: the /64 network of an IPv6 address, which is the usual assignment to a customer
- * (RFC 6177), or an IPv4 address, also one that is mapped to IPv6. What is no address stays as it is.
+ * (RFC 6177), or an IPv4 address, also one that is mapped to IPv6. Another text is returned unchanged.
  */
 export function networkOf(address: string): string {
   const bytes = bytesOf(address)

@@ -29,7 +29,7 @@ export const historyFields = { inResource: 'string' } as const satisfies Record<
 export interface ResourceChange {
   resourceType: HistoryEntry['resourceType']
   resourceId: string
-  /** Name of the history of the resource: its id, with that of the API for a version. */
+  /** Name of the history of the resource: its id; for a version, the ids of the API and of the version. */
   history: string
   before: object | null
   after: object | null

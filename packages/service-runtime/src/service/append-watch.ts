@@ -12,7 +12,7 @@ import type { Dependencies } from './service.ts'
 
 /** Appends of one piece of work, such as a request. */
 interface Watched {
-  /** Number of appends that the work has begun, without those that certainly changed nothing. */
+  /** Number of appends that the work has begun, less those that certainly changed nothing. */
   appends: number
 }
 
@@ -22,7 +22,7 @@ export interface WatchedEventStore extends EventStore {
   watch<Result>(watched: Watched, work: () => Promise<Result>): Promise<Result>
 }
 
-/** The same dependencies with an event store that counts appends and records spans of them. `router` needs it for requests with an Idempotency-Key. */
+/** Replaces the event store by one that records spans of appends, and counts them for requests with an Idempotency-Key. */
 function watchingAppends<Given extends { eventStore: EventStore }>(
   dependencies: Given,
 ): Omit<Given, 'eventStore'> & { eventStore: WatchedEventStore } {

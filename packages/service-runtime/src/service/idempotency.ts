@@ -33,9 +33,9 @@ export interface KeyUse {
   credential: string
 }
 
-/** An outcome as it is returned for one request. */
+/** The answer to one request. */
 interface Answered extends Outcome {
-  /** Whether the outcome is that of an earlier request. */
+  /** Whether an earlier request had this outcome. */
   replayed: boolean
   /** Whether this request has the credential that first received the outcome. Only then the response may contain secrets. */
   first: boolean
@@ -98,15 +98,15 @@ const PERIOD_MS = 30 * KEPT_MS
 const REMOVALS_KEPT_MS = PERIOD_MS + 2 * KEPT_MS
 const NUMBERS_OF_PERIOD = 2 ** 32
 const FORGET_EVERY_MS = 3_600_000
-/** Expired records are looked for at one of so many calls, and at the first one after some time. */
+/** Expired records are removed at every sixteenth call, or earlier at a call one second after the last removal. */
 const EXPIRE_CALLS = 16
 const EXPIRE_EVERY_MS = 1_000
 /** Number of records that are removed together. */
 const EXPIRE_MOST = 160
 const PAGE = 100
 /**
- * A request that has been running for longer counts as aborted: its process is assumed to have died. So does one that began
- * as far ahead, because the clock was set back.
+ * A request that has been running for longer counts as aborted: its process is assumed to have died. A start that is as far
+ * in the future counts, too: the clock was set back.
  */
 const ABANDONED_MS = 30_000
 const requestUuid = nameUuids('3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90')
@@ -258,8 +258,8 @@ const hmacOfUse = (secret: KeyObject, purpose: string, key: string) =>
   createHmac('sha256', secret).update(`${purpose}\n${key}\n`)
 
 /**
- * Removes expired records at some of the calls, more than calls have made since, and their tombstones from time to time. A
- * query at each call would be a tenth of the processor time of a creation.
+ * Removes expired records at some of the calls, more at once than these calls can have made, and tombstones once an hour. A
+ * query at each call would take a tenth of the processor time of a creation.
  */
 function forgettingExpired(remembered: Collection<Remembered>): (now: number) => Promise<void> {
   let forgotAt = 0

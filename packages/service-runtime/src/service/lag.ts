@@ -22,7 +22,7 @@ export interface Follower extends Pick<LagOfPart, 'name' | 'kind'> {
 }
 
 /**
- * The projectors and the relay of a service. Their lag is that of the shared stores, hence the same in all replicas. A read
+ * The projectors and the relay of a service. They follow shared stores, so that their lag is the same in all replicas. A read
  * takes one checkpoint, and at most MAX_READ events of a part that is behind.
  */
 export function logFollowers(

@@ -46,7 +46,7 @@ const LEAST_MEMORY = 128 * SIZES.MiB
 const USUAL_MEMORY = SIZES.GiB
 
 /**
- * A part of the container's memory limit, in bytes: at least that part of 128 MiB; that of 1 GiB without a limit.
+ * A part of the container's memory limit, in bytes. A limit below 128 MiB counts as 128 MiB; without a limit, 1 GiB counts.
  * @param constrained memory limit of the container in bytes; 0, or not below `machine`, when there is no limit
  * @param machine memory of the machine in bytes
  */

@@ -22,8 +22,8 @@ export type Opening = (definition: CollectionDefinition<any>) => Prepared
 const MANY = 10_000
 
 /**
- * Finds and ranks the documents of a collection. The server finds those that have one of the words or what describes them,
- * and reads the impacts of these words; this process ranks them.
+ * Finds and ranks the documents of a collection. The server finds the documents that have one of the words, themselves or in
+ * a document that describes them, and reads the impacts of the words. This process ranks them.
  * @returns the ids of the documents, the most relevant first, then by id
  */
 export async function foundBy(

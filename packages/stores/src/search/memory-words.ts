@@ -1,7 +1,7 @@
 import { isPair } from './impacts.ts'
 import { matchOf, mayBeMistyped, type Posting, type Term, type WordSource } from './ranking.ts'
 
-/** Characters at both ends of a word, one of which no typo and no inflection changes. */
+/** Number of letters at each end of a word. A typo or an inflection changes one of the two ends, but not both. */
 const END = 2
 
 /** The words of documents, in memory. Those of the document 0 are only counted. */

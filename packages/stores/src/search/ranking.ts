@@ -22,7 +22,7 @@ const MOST_TERMS = 16
 const SHORTEST_BEGINNING = 2
 const SHORTEST_MISTYPED = 5
 
-/** The words of a query, without repetitions and without fillers beside others; none if it has no letter or digit. */
+/** The words of a query without repetitions, and without fillers unless it has only those; none without letter and digit. */
 export function termsOf(q: string): Term[] {
   const words = wordsOf(q, { ofQuery: true })
   const last = words.findLast(({ joined }) => !joined)?.word

@@ -14,8 +14,8 @@ export interface Scored {
 }
 
 /**
- * The APIs with a document below a score, the worst first. Media has the scores and is asked for them with each list, since
- * they change with rules and not with APIs.
+ * The APIs with a document below a score, the worst first. Each list asks media for the scores: they change with rules, not
+ * with APIs.
  */
 export const scoredBy =
   (apis: Pick<Collection<ApiDocument>, 'list' | 'existing' | 'getMany'>, peers: Pick<Peers, 'ask'>) =>

@@ -73,7 +73,7 @@ export interface BulkChanges {
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
 
-/** Changes APIs. An item is the id of one, with the time since which it must not have changed if it has one of its own. */
+/** Changes APIs. An item is the id of an API; a time that follows it is that since which the API must not have changed. */
 export function bulkChanges({ api, announceDeletion }: BulkChanges): JobKind {
   return {
     atOnce: AT_ONCE,

@@ -15,7 +15,7 @@ const BATCH_MS = 80
 /** Number of followers that get new events in one slice. */
 const FOLLOWERS_PER_SLICE = 25
 
-/** The latest events of the stream, which one read of the bus brings to all followers. */
+/** The latest events of the stream. All followers share one read of the bus. */
 export interface Tail {
   /** Whether the tail keeps all events after the sequence. @throws BusUnavailable when the read of the bus has failed */
   reaches(sequence: number): boolean

@@ -130,7 +130,7 @@ export const loginSnapshots: SnapshotSchema<LoginState> = {
 /** Few events are read by a process that has not cached the logins of a user, and one login in a hundred writes a snapshot. */
 const SNAPSHOT_EVERY = 100
 
-/** The logins of users by id of the user. Each user has one stream, beside that of the user, since logins are many. */
+/** The logins of users, by id of the user. They are not in the stream of the user, because there are many. */
 export const loginsAggregate = (
   dependencies: { eventStore: EventStore; unknownEvent(event: RecordedEvent): void },
   projector: ProjectionTarget,

@@ -33,8 +33,7 @@ type UpdateWebhook = {
   by: Manager
   input: WebhookUpdate
   /**
-   * Event types of pending deliveries: one that the caller may not read and one that the owner may not read, if there are
-   * any.
+   * At most two event types of pending deliveries: one that the caller may not read, and one that the owner may not read.
    */
   pending: readonly string[]
   /** Role and status of the owner after the update; left out if they are unknown. */

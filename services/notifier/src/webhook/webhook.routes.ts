@@ -186,10 +186,7 @@ async function standingOfOwner(
   return next === current ? owners.standing(next, events ?? eventTypes ?? []) : owners.request(next)
 }
 
-/**
- * Event types of pending deliveries: one that the caller may not read and one that the owner may not read, if there are
- * any.
- */
+/** At most two event types of pending deliveries: one that the caller may not read, and one that the owner may not read. */
 async function unreadPendingOf(
   { deliveries }: WebhookRoutes,
   id: string,

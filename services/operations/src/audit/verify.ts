@@ -121,7 +121,7 @@ async function report(
 }
 
 /**
- * Refuses parts that do not begin where the one before ends, and parts of which none has the older end.
+ * Refuses parts if one does not begin where its predecessor ends, or if none contains the older head.
  * @returns whether it refuses them
  */
 async function refusal(parts: readonly Part[], older: ChainPoint | undefined): Promise<boolean> {

@@ -46,7 +46,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
 }
 
 /**
- * @param key the one that all processes must seal with; undefined in the first pass, whose first reply determines it
+ * @param key the key that all processes must seal with; undefined in the first pass, whose first reply determines the key
  * @returns undefined when it was interrupted
  * @throws CommandFailed when processes seal with different keys
  */

@@ -77,7 +77,7 @@ async function retry(
   return after.some(({ status }) => status === 'QUARANTINED') ? 1 : 0
 }
 
-/** The held streams that a command names. A retry concerns those that projectors hold. */
+/** The held streams that a command names. Only streams that projectors hold can be retried. */
 async function concerned(streams: Quarantine, stream: string | undefined) {
   const held = (await streams.list()).filter(({ id }) => stream === undefined || id === stream)
   const { byRelay = [], byProjector = [] } = Object.groupBy(held, ({ projector }) =>

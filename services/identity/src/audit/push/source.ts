@@ -5,7 +5,7 @@ import type { AuditSource } from '../export/source.ts'
 import type { PushedRange } from './auditpush.ts'
 import type { PushSource } from './push.ts'
 
-/** Limits of an object, which is in memory while it is sent. The record that reaches a limit is still part of it. */
+/** Limits of an object, which is in memory while it is sent. It ends with the record that reaches a limit. */
 const MOST_RECORDS = 10_000
 const MOST_CHARACTERS = 8_000_000
 const PAGE = 250
