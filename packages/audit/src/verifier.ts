@@ -421,17 +421,21 @@ class ExportVerifier {
     const seen = { count: this.#count, omitted: this.#omitted, first: this.#first, last: this.#lastPlace() }
     const { count, omitted, first, last, filter, after } = trailer
     const said = { count, omitted, first, last }
-    const differs =
-      after.chainHash !== this.#chainHash
-        ? `the records ${since} to ${this.#number} differ from those that the trailer was signed for`
-        : canonicalJson(said) !== canonicalJson(seen)
-          ? `the lines have ${canonicalJson(seen)}, the signed trailer says ${canonicalJson(said)}`
-          : canonicalJson(filter) !== canonicalJson(this.#header?.filter ?? {})
-            ? 'the filter is not the one that the trailer was signed for'
-            : content !== trailer.content
-              ? `a line since the last trailer was changed beside the records ${since} to ${this.#number}`
-              : undefined
-    if (differs) throw new Broken(differs, { number: since })
+    const records = `the records ${since} to ${this.#number}`
+    const requirements: [boolean, string][] = [
+      [after.chainHash === this.#chainHash, `${records} differ from those that the trailer was signed for`],
+      [
+        canonicalJson(said) === canonicalJson(seen),
+        `the lines have ${canonicalJson(seen)}, the signed trailer says ${canonicalJson(said)}`,
+      ],
+      [
+        canonicalJson(filter) === canonicalJson(this.#header?.filter ?? {}),
+        'the filter is not the one that the trailer was signed for',
+      ],
+      [content === trailer.content, `a line since the last trailer was changed beside ${records}`],
+    ]
+    const unmet = requirements.find(([isMet]) => !isMet)
+    if (unmet) throw new Broken(unmet[1], { number: since })
     this.#trailer = trailer
     this.#users.clear()
   }

@@ -17,7 +17,7 @@ import {
   usersOf,
 } from '@gantry/audit'
 import { listing, type NamesOf } from '@gantry/service-runtime'
-import type { ReadModels } from '@gantry/stores'
+import { pagesOf, type ReadModels } from '@gantry/stores'
 import type { AuditConditions } from '../log/filter.ts'
 import type { ExportedRecord, ExportSource } from './export.ts'
 
@@ -76,13 +76,9 @@ export function auditSource(options: ExportSourceOptions): AuditSource {
     },
     async roots(after) {
       const found: DayRootDocument[] = []
-      for (;;) {
-        const through = { gte: after }
-        const sort = [{ field: 'day', direction: 'asc' }] as const
-        const page = await roots.list({ where: { through }, sort, skip: found.length, limit: ROOTS_AT_ONCE })
-        found.push(...page.map(({ doc }) => doc))
-        if (page.length < ROOTS_AT_ONCE) return found.filter(({ root }) => root.after.number > after)
-      }
+      const where = { through: { gte: after } }
+      for await (const page of pagesOf(roots, { where, by: 'day', size: ROOTS_AT_ONCE })) found.push(...page)
+      return found.filter(({ root }) => root.after.number > after)
     },
   }
 }
