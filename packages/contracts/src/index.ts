@@ -219,6 +219,7 @@ export {
   listWebhooks,
   NewWebhook,
   RecordedWebhook,
+  type RecoveryPlan,
   RecoveryRecord,
   recoverWebhook,
   retryDelivery,

@@ -83,7 +83,7 @@ export function notifierService(
         ...names,
       })
       deliveryRoutes(route, { deliveries, webhooks, dispatcher })
-      recoveryRoutes(route, { recoveries, webhooks, bus })
+      recoveryRoutes(route, { recoveries, webhooks, deliveries, bus })
       platformEventRoutes(route, receive)
     },
     publication: {

@@ -30,13 +30,22 @@ const skipped = async (type: string) => {
 describe.concurrent('a recovery', () => {
   test('delivers the events that were skipped while the webhook was inactive, once under an Idempotency-Key', async () => {
     const { webhook, inbox, about, began } = await skipped('APPROVAL_REQUEST_DECIDED')
+    const dry = await admin.post(`/webhooks/${webhook.id}/recover?dryRun=true`, { from: began })
+    const { examined, toSend } = dry.as<{ examined: number; toSend: number }>(200)
+    expect(toSend).toBeGreaterThanOrEqual(1)
+    expect(examined).toBeGreaterThanOrEqual(toSend)
     const asked = await recover(webhook, { from: began })
     const { id } = asked.as<Recovery>(202)
     const path = `/webhooks/${webhook.id}/recoveries/${id}`
     expect(asked.headers.get('location')).toContain(path)
     await inbox.arrival(1)
     const recovery = await ended(path)
-    expect(recovery).toMatchObject({ webhook: webhook.id, from: began, progress: 1 })
+    expect(recovery).toMatchObject({
+      webhook: webhook.id,
+      from: began,
+      progress: 1,
+      total: recovery.examined,
+    })
     expect(recovery.recovered).toBeGreaterThanOrEqual(1)
     const delivery = await deliveryAbout(webhook, about)
     expect(delivery.attemptLog[0]).toMatchObject({ trigger: 'RECOVERY' })
@@ -51,6 +60,19 @@ describe.concurrent('a recovery', () => {
     expect(inbox.received).toHaveLength(1)
     const { content } = (await admin.get(`/webhooks/${webhook.id}/recoveries`)).as<Page<Recovery>>(200)
     expect(content.map(each => each.id)).toEqual([again.id, id])
+  })
+
+  test('is refused while another one of its webhook runs', async () => {
+    const { webhook } = await subscribe(['APPROVAL_REQUEST_DECIDED'])
+    const path = `/webhooks/${webhook.id}/recoveries`
+    // The first recovery may complete before the second request.
+    await eventually(async () => {
+      const asked = await Promise.all([1, 2].map(() => recover(webhook, { from: ago(HOUR_MS) })))
+      expect(asked.map(({ status }) => status).toSorted()).toEqual([202, 409])
+      asked.find(({ status }) => status === 409)?.refused(409, 'recovery-running')
+      const { content } = (await admin.get(path)).as<Page<Recovery>>(200)
+      for (const { id } of content) await admin.post(`${path}/${id}/cancel`)
+    })
   })
 
   test('can be cancelled while it runs, and not afterwards', async () => {

@@ -57,6 +57,7 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'reactor',
   'readmodel',
   'recovery',
+  'recoveryname',
   'ruleset',
   'signingkey',
   'token',

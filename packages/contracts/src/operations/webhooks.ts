@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
 import {
+  flag,
   Instant,
   label,
   optional,
@@ -423,14 +424,25 @@ export const RecoveryRecord = z
     from: Timestamp,
     to: Timestamp,
     status: z.enum(['RUNNING', 'COMPLETED', 'CANCELLED']).meta({ id: 'RecoveryStatus' }),
-    progress: z.number().min(0).max(1).meta({ description: 'Processed share of the events, from 0 to 1' }),
-    examined: z.int().meta({ description: 'Events found so far that the webhook subscribes to' }),
-    recovered: z.int().meta({ description: 'Those of them that had not arrived and are now delivered' }),
+    progress: z.number().min(0).max(1).meta({ description: 'Examined share of `total`, from 0 to 1' }),
+    total: z.int().nullable().meta({
+      description: 'Events in the range that the webhook subscribes to; null until they are counted',
+    }),
+    examined: z.int().meta({ description: 'Those of them that the recovery has handled so far' }),
+    recovered: z.int().meta({ description: 'Handled events that had not arrived and are now delivered' }),
     createdAt: Timestamp,
     finishedAt: Timestamp.nullable(),
   })
   .meta({ id: 'Recovery' })
 export type RecoveryRecord = z.infer<typeof RecoveryRecord>
+
+export const RecoveryPlan = z
+  .object({
+    examined: z.int().meta({ description: 'Events in the range that the webhook subscribes to' }),
+    toSend: z.int().meta({ description: 'Those of them that a recovery would deliver' }),
+  })
+  .meta({ id: 'RecoveryPlan' })
+export type RecoveryPlan = z.infer<typeof RecoveryPlan>
 
 const RecoveryPath = z.object({ webhook_id: Uuid, recovery_id: Uuid })
 const recovery = {
@@ -440,6 +452,7 @@ const recovery = {
   to: '2026-11-21T09:30:00.000Z',
   status: 'RUNNING',
   progress: 0.25,
+  total: 480,
   examined: 120,
   recovered: 31,
   createdAt: '2026-11-21T09:30:00.000Z',
@@ -449,20 +462,26 @@ const recovery = {
 export const recoverWebhook = operation('recoverWebhook', 'POST /webhooks/{webhook_id}/recover', {
   ...deliveries,
   summary: 'Deliver events that did not arrive',
-  description: `Creates deliveries for the events in a time range that the webhook now subscribes to and that have no delivery, because the webhook was inactive or did not exist, and retries deliveries that were given up. Deliveries that have succeeded, are pending or were cancelled stay unchanged. ${NEEDS_SCOPES}`,
+  description: `Creates deliveries for the events in a time range that the webhook now subscribes to and that have no delivery, because the webhook was inactive or did not exist, and retries deliveries that were given up. Deliveries that have succeeded, are pending or were cancelled stay unchanged. One recovery of a webhook runs at a time. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
+  query: z.object({ dryRun: flag('true: change nothing, and answer with what the recovery would do') }),
   body: RecoveryInput,
   bodyExample: { from: recovery.from, to: recovery.to },
   responses: {
+    200: {
+      description: 'With dryRun: how many events the recovery would examine and deliver',
+      schema: RecoveryPlan,
+      example: { examined: 480, toSend: 31 },
+    },
     202: {
       description: 'The recovery, which continues in the background',
       schema: RecoveryRecord,
       headers: { Location: 'Path of the recovery' },
-      example: { ...recovery, progress: 0, examined: 0, recovered: 0 },
+      example: { ...recovery, progress: 0, total: null, examined: 0, recovered: 0 },
     },
   },
-  problems: ['webhook-not-found', 'webhook-inactive'],
+  problems: ['webhook-not-found', 'webhook-inactive', 'recovery-running'],
   idempotent: true,
 })
 

@@ -1,4 +1,4 @@
-import { PublicEvent, subjects } from '@gantry/contracts'
+import type { PublicEvent } from '@gantry/contracts'
 import {
   AppendTooLarge,
   type Log,
@@ -13,6 +13,7 @@ import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveri
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { placeOf } from './bus-position.ts'
+import { countEvents, eventsIn } from './recovery.events.ts'
 import type { Recoveries } from './recovery.projection.ts'
 import type { Running } from './recovery.ts'
 
@@ -131,6 +132,12 @@ function advancing(options: RecovererOptions) {
       return void (await recoveries.issue(id, { type: 'AdvanceRecovery', ...moved }))
     }
 
+    if (state.total === null) {
+      const total = await countEvents(state, target, { bus, signal })
+      if (!signal.aborted) await recoveries.issue(id, { type: 'CountRecovery', total })
+      return
+    }
+
     const { found, position } = await nextBatch(state, target, { bus, log, signal })
     let recovered = 0
     for (const event of found) {
@@ -150,31 +157,25 @@ const refusedForSize = (error: unknown): false => {
 
 /** Reads the next batch of events of a recovery, and the position up to which they reach. */
 async function nextBatch(
-  { id, position, through, from, to }: Running,
+  state: Running,
   target: WebhookDocument,
   { bus, log, signal }: { bus: Bus; log: Log; signal: AbortSignal },
 ) {
   const found: PublicEvent[] = []
   const enough = new AbortController()
-  const wanted = target.eventTypes.map(type => subjects.events('*', type))
   const ending = AbortSignal.any([signal, enough.signal])
   const missed = (range: MissedMessages) =>
     log.warn(
-      { recovery: id, ...range },
+      { recovery: state.id, ...range },
       'messages were removed because of their age: a recovery may miss events',
     )
   try {
-    const messages = bus.read({ subjects: wanted, after: position, live: false, signal: ending, missed })
-    for await (const message of messages) {
-      if (message.sequence > through) break
-      const event = PublicEvent.safeParse(message.data)
-      // A webhook does not receive events about itself.
-      if (!event.success || event.data.subject === target.id) continue
-      if (event.data.time < from || event.data.time > to) continue
-      found.push(event.data)
-      if (found.length === BATCH) return { found, position: message.sequence }
+    const unhandled = { ...state, after: state.position }
+    for await (const { event, sequence } of eventsIn(unhandled, target, { bus, signal: ending, missed })) {
+      found.push(event)
+      if (found.length === BATCH) return { found, position: sequence }
     }
-    return { found, position: through }
+    return { found, position: state.through }
   } finally {
     enough.abort()
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
-import { projectRecovery } from './recovery.projection.ts'
+import { projectRecovery, recordOf } from './recovery.projection.ts'
 import type { RecoveryEvent } from './recovery.ts'
 
 testFrozenStreams({
@@ -48,6 +48,8 @@ const advanced = (position: number): RecoveryEvent => ({
   type: 'RecoveryAdvanced',
   data: { position, examined: 5, recovered: 2, at: NOW },
 })
+const count = (total: number): RecoveryCommand => ({ type: 'CountRecovery', metadata, total })
+const counted = (total: number): RecoveryEvent => ({ type: 'RecoveryCounted', data: { total, at: NOW } })
 const completed: RecoveryEvent = { type: 'RecoveryCompleted', data: { at: NOW } }
 const cancelled = (reason: 'requested' | 'webhook-deleted' = 'requested'): RecoveryEvent => ({
   type: 'RecoveryCancelled',
@@ -77,6 +79,21 @@ describe('a recovery', () => {
     given(requested(), advanced(30)).when(advance(10, 30)).then()
     given(requested(), advanced(30)).when(advance(30, 50)).then(advanced(50), completed)
     given(requested(), advanced(50), completed).when(advance(50, 50)).then()
+  })
+  test('counts its events once', () => {
+    given(requested()).when(count(20)).then(counted(20))
+    given(requested(), counted(20)).when(count(30)).then()
+    given(requested(), counted(20), completed).when(count(30)).then()
+  })
+  test('shows the share of its events that it has examined', () => {
+    const progressAfter = (...events: RecoveryEvent[]) => {
+      const { state } = given(requested(), ...events)
+      return state.status === 'Absent' ? undefined : recordOf(state).progress
+    }
+    expect(progressAfter()).toBe(0)
+    expect(progressAfter(counted(20), advanced(30))).toBe(0.25)
+    expect(progressAfter(counted(20), advanced(30), cancelled())).toBe(0.25)
+    expect(progressAfter(counted(20), advanced(30), completed)).toBe(1)
   })
   test('of an empty range is completed at once', () => {
     given(requested({ through: 10 }))

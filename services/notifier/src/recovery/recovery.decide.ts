@@ -26,6 +26,7 @@ export type RecoveryCommand =
       through: number
       end: End | null
     } & Commanded)
+  | ({ type: 'CountRecovery'; total: number } & Commanded)
   /** The events after `after` and up to `position` are handled. */
   | ({
       type: 'AdvanceRecovery'
@@ -72,6 +73,9 @@ function decide(rules: RecoveryRules, state: RecoveryState, command: RecoveryCom
   if (state.status === 'Absent') throw new Refusal('recovery-not-found')
 
   switch (command.type) {
+    case 'CountRecovery':
+      if (state.status !== 'RUNNING' || state.total !== null) return []
+      return [{ type: 'RecoveryCounted', data: { total: command.total, at: now } }]
     case 'AdvanceRecovery': {
       // Another process has recorded the same progress.
       if (state.status !== 'RUNNING' || state.position !== command.after) return []

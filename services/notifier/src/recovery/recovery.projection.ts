@@ -1,9 +1,9 @@
 import type { RecoveryRecord } from '@gantry/contracts'
-import { aggregate, type Project } from '@gantry/event-sourcing'
+import { aggregate, type Project, reservations } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/stores'
 import { Repository, type RepositoryOptions } from '../repository.ts'
 import { type RecoveryCommand, type RecoveryRules, recoveryDecider } from './recovery.decide.ts'
-import type { RecoveryEvent, RecoveryState } from './recovery.ts'
+import { evolveRecovery, initialRecovery, type RecoveryEvent, type RecoveryState } from './recovery.ts'
 
 /** The document of a recovery, for the REST API and the recoverer. */
 export interface RecoveryDocument extends RecoveryRecord {
@@ -13,7 +13,7 @@ export interface RecoveryDocument extends RecoveryRecord {
 
 export const recoveries = defineCollection<RecoveryDocument>({
   name: 'notifier.recoveries',
-  version: 2,
+  version: 3,
   fields: { webhook: 'string', status: 'string', createdAt: 'string', runningSince: 'string' },
 })
 
@@ -27,17 +27,15 @@ export const recoveryRecord = ({ runningSince, ...record }: RecoveryDocument): R
 
 /** The record as the REST API returns it. */
 export function recordOf(state: Exclude<RecoveryState, { status: 'Absent' }>): RecoveryRecord {
-  const { id, webhook, from, to, status, after, through, position, examined, recovered, requestedAt } = state
+  const { id, webhook, from, to, status, total, examined, recovered, requestedAt } = state
   return {
     id,
     webhook,
     from,
     to,
     status,
-    progress:
-      through === after
-        ? Number(status === 'COMPLETED')
-        : Math.min(1, Math.max(0, (position - after) / (through - after))),
+    progress: status === 'COMPLETED' ? 1 : total ? Math.min(1, examined / total) : 0,
+    total,
     examined,
     recovered,
     createdAt: requestedAt,
@@ -46,13 +44,40 @@ export function recordOf(state: Exclude<RecoveryState, { status: 'Absent' }>): R
 }
 
 export class Recoveries extends Repository<RecoveryState, RecoveryCommand, RecoveryEvent, RecoveryDocument> {
+  readonly #decider: ReturnType<typeof recoveryDecider>
+
   constructor(options: RepositoryOptions, rules: RecoveryRules) {
-    const { eventStore, readModels, projector, unknownEvent } = options
-    const view = { projector, project: projectRecovery }
-    super(
-      aggregate({ eventStore, unknownEvent, category: 'recovery', decider: recoveryDecider(rules), view }),
-      readModels.collection(recoveries),
-      options,
-    )
+    const { eventStore, readModels, projector, unknownEvent, now } = options
+    const category = 'recovery'
+    const decider = recoveryDecider(rules)
+    const recovery = aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>({
+      eventStore,
+      unknownEvent,
+      category,
+      decider,
+      view: { projector, project: projectRecovery },
+      async reserve(id, { revision }, [event], { metadata }) {
+        if (event?.type === 'RecoveryRequested')
+          await running.reserve(event.data.webhook, id, revision, metadata)
+      },
+    })
+    /** A running recovery holds its webhook, so that there is no other one. */
+    const running = reservations({
+      eventStore,
+      category,
+      takenCode: 'recovery-running',
+      async holding(holder) {
+        const { state, ...at } = await recovery.load(holder)
+        return { name: state.status === 'RUNNING' ? state.webhook : undefined, ...at }
+      },
+      now,
+    })
+    super(recovery, readModels.collection(recoveries), options)
+    this.#decider = decider
+  }
+
+  /** The recovery that a command would request. @throws Refusal as the command */
+  requested(command: Extract<RecoveryCommand, { type: 'RequestRecovery' }>): RecoveryState {
+    return this.#decider.decide(initialRecovery, command).reduce(evolveRecovery, initialRecovery)
   }
 }

@@ -9,23 +9,25 @@ import {
 } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
+import type { Deliveries } from '../delivery/deliveries.ts'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import { endOf, sequenceBeforeEvents } from './bus-position.ts'
-import type { RecoveryCommand } from './recovery.decide.ts'
+import { planOf } from './recovery.events.ts'
 import { type Recoveries, recordOf, recoveryRecord } from './recovery.projection.ts'
 import type { RecoveryState } from './recovery.ts'
 
 export interface RecoveryRoutes {
   recoveries: Recoveries
   webhooks: Webhooks
+  deliveries: Deliveries
   bus: Bus
 }
 
 export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
-  const { recoveries, webhooks, bus } = options
+  const { recoveries, webhooks, deliveries, bus } = options
 
-  route(recoverWebhook, async ({ params, body, creationMetadata: metadata, principal, newId }) => {
+  route(recoverWebhook, async ({ params, query, body, creationMetadata: metadata, principal, newId }) => {
     const webhook = await webhooks.existing(params.webhook_id)
     requireReadScopes(principal, webhook.eventTypes)
     // An inactive webhook skips new events, which the recovery would not cover.
@@ -34,16 +36,19 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     const after = await sequenceBeforeEvents(bus, body.from)
     const last = await bus.last([subjects.allEvents])
     const range = { after, through: last?.sequence ?? 0, end: last ? endOf(last) : null }
-    const command: RecoveryCommand = {
-      type: 'RequestRecovery',
-      metadata,
-      id,
-      webhook: webhook.id,
-      ...body,
-      ...range,
+    const asked = { id, webhook: webhook.id, ...body, ...range }
+    const command = { type: 'RequestRecovery' as const, metadata, ...asked }
+    if (query.dryRun) {
+      const would = current(recoveries.requested(command))
+      const { signal } = new AbortController()
+      return { status: 200, body: await planOf(would, webhook, { deliveries, bus, signal }) }
     }
     const { state } = await recoveries.execute(id, command)
-    return { status: 202, body: current(state), location: `/webhooks/${webhook.id}/recoveries/${id}` }
+    return {
+      status: 202,
+      body: recordOf(current(state)),
+      location: `/webhooks/${webhook.id}/recoveries/${id}`,
+    }
   })
 
   route(listRecoveries, async ({ params, query }) => {
@@ -60,7 +65,7 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     requireReadScopes(principal, eventTypes)
     const { id } = await ofWebhook(params)
     const { state } = await recoveries.execute(id, { type: 'CancelRecovery', metadata })
-    return { status: 200, body: current(state) }
+    return { status: 200, body: recordOf(current(state)) }
   })
 
   const ofWebhook = async (params: { webhook_id: string; recovery_id: string }): Promise<RecoveryRecord> => {
@@ -72,6 +77,6 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
 
   const current = (state: RecoveryState) => {
     if (state.status === 'Absent') throw new Refusal('recovery-not-found')
-    return recordOf(state)
+    return state
   }
 }

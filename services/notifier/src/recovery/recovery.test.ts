@@ -27,6 +27,8 @@ const happen = async (host: Notifier, events: string[], time = new Date().toISOS
 const arrivedAt = (path: string) => receiver.on(path).map(arrival => eventOf(arrival).id)
 const recover = async (host: Notifier, id: string, range: object = { from: began }) =>
   (await host.call('POST', `/webhooks/${id}/recover`, range)).body as RecoveryRecord
+const planned = async (host: Notifier, id: string) =>
+  (await host.call('POST', `/webhooks/${id}/recover?dryRun=true`, { from: began })).body
 const read = async (host: Notifier, { webhook, id }: Pick<RecoveryRecord, 'webhook' | 'id'>) =>
   (await host.call('GET', `/webhooks/${webhook}/recoveries/${id}`)).body as RecoveryRecord
 const completed = (host: Notifier, recovery: Pick<RecoveryRecord, 'webhook' | 'id'>) =>
@@ -66,20 +68,41 @@ describe('a recovery', () => {
     const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' })
     const { id } = await skipped(host, 60)
     await host.happen({ id: uuid(100), type: 'API_DELETED', time: new Date().toISOString() })
+    expect(await planned(host, id)).toEqual({ examined: 60, toSend: 60 })
     const asked = await recover(host, id)
     for (const count of [1, 30]) {
       await receiver.arrivals('/a', count)
       await host.kill()
     }
-    expect(await completed(host, asked)).toMatchObject({ progress: 1, examined: 60, recovered: 60 })
+    expect(await completed(host, asked)).toMatchObject({
+      progress: 1,
+      total: 60,
+      examined: 60,
+      recovered: 60,
+    })
     const records = (await host.having('SUCCESS', 120)).filter(({ webhook }) => webhook === id)
     expect(new Set(records.map(({ attemptLog }) => attemptLog[0]?.trigger))).toEqual(new Set(['RECOVERY']))
     expect([...new Set(arrivedAt('/a'))].toSorted()).toEqual(ids(1, 60))
     const traces = new Set(receiver.on('/a').map(({ headers }) => String(headers.traceparent).slice(3, 35)))
     expect(traces.size).toBe(60)
 
+    expect(await planned(host, id)).toEqual({ examined: 60, toSend: 0 })
     const again = await recover(host, id)
     expect(await completed(host, again)).toMatchObject({ examined: 60, recovered: 0 })
+  })
+
+  test('is refused while another one of its webhook runs, also when both are requested at once', async () => {
+    const host = await openNotifier({}, { start: false })
+    const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+    const other = await host.subscribe(receiver.url('/b'), ['API_CREATED'])
+    const request = async (webhook: string) =>
+      (await host.call('POST', `/webhooks/${webhook}/recover`, { from: began })).status
+    expect((await Promise.all([request(id), request(id)])).toSorted()).toEqual([202, 409])
+    expect(await recover(host, id)).toMatchObject({ code: 'recovery-running' })
+    expect(await request(other.id)).toBe(202)
+    const { content } = (await host.call('GET', `/webhooks/${id}/recoveries`)).body
+    await host.call('POST', `/webhooks/${id}/recoveries/${content[0].id}/cancel`)
+    expect(await request(id)).toBe(202)
   })
 
   test('continues on a bus that was lost and that relays have filled again', async () => {

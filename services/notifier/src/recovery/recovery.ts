@@ -24,6 +24,8 @@ export type RecoveryEvent =
         requestedAt: string
       }
     }
+  /** `total` is the number of events in the range that the webhook subscribes to. */
+  | { type: 'RecoveryCounted'; data: { total: number; at: string } }
   /** The events up to `position` are handled. `examined` and `recovered` count those since the previous position. */
   | {
       type: 'RecoveryAdvanced'
@@ -48,6 +50,8 @@ interface Recovery {
   through: number
   end: End | null
   position: number
+  /** Null until the events are counted. */
+  total: number | null
   examined: number
   recovered: number
   requestedAt: string
@@ -65,6 +69,7 @@ export type RecoveryState =
 /** Every event type that this release knows, with its upcasters. */
 export const recoveryEvents: EventSchemas<RecoveryEvent> = {
   RecoveryRequested: [],
+  RecoveryCounted: [],
   RecoveryAdvanced: [],
   RecoveryCompleted: [],
   RecoveryCancelled: [],
@@ -74,10 +79,13 @@ export const initialRecovery: RecoveryState = { status: 'Absent' }
 
 export function evolveRecovery(state: RecoveryState, event: RecoveryEvent): RecoveryState {
   if (event.type === 'RecoveryRequested') {
-    return { ...event.data, status: 'RUNNING', position: event.data.after, examined: 0, recovered: 0 }
+    const { data } = event
+    return { ...data, status: 'RUNNING', position: data.after, total: null, examined: 0, recovered: 0 }
   }
   if (state.status !== 'RUNNING') return state
   switch (event.type) {
+    case 'RecoveryCounted':
+      return { ...state, total: event.data.total }
     case 'RecoveryAdvanced': {
       const { position, examined, recovered, moved } = event.data
       if (moved) return { ...state, ...moved, after: position, position, examined, recovered }
