@@ -81,6 +81,14 @@ export {
   type ScoredDocument,
 } from './operations/documents.ts'
 export {
+  EnvironmentInput,
+  EnvironmentRecord,
+  EnvironmentSnapshot,
+  getEnvironment,
+  listEnvironments,
+  updateEnvironment,
+} from './operations/environments.ts'
+export {
   getApiHistory,
   getVersionHistory,
   getWebhookHistory,
@@ -107,6 +115,7 @@ export {
   listUsers,
   login,
   logout,
+  normalUsername,
   Session,
   UserInput,
   UserRecord,
@@ -145,6 +154,7 @@ export {
   MAX_DEPTH,
   readableData,
   type SortBy,
+  Uuid,
   utcTime,
 } from './operations/primitives.ts'
 export {
@@ -190,7 +200,6 @@ export {
   type SigningKeyRecord,
   type System,
 } from './operations/system.ts'
-export { normalUsername } from './operations/username.ts'
 export {
   createVersion,
   deleteVersion,

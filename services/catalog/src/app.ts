@@ -9,6 +9,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import {
+  type AddRoute,
   type Dependencies,
   type Instrumented,
   instrumented,
@@ -20,7 +21,7 @@ import {
   temporal,
   userNames,
 } from '@gantry/service-runtime'
-import { type ApiCommand, apiDecider } from './api/api.decide.ts'
+import { type ApiAggregate, type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apiHistory, projectApiHistory } from './api/api.history.ts'
 import {
   apiPeriods,
@@ -42,6 +43,9 @@ import { scoredBy } from './api/scores.ts'
 import { versionFor, versionRoutes } from './api/version.routes.ts'
 import { versionsBefore } from './api/version.ts'
 import { jobsOf } from './background.ts'
+import { type EnvironmentAggregate, environmentDecider } from './environment/environment.decide.ts'
+import { environmentNames, environments, projectEnvironment } from './environment/environment.projection.ts'
+import { environmentRoutes } from './environment/environment.routes.ts'
 import { jobResults, jobs } from './job/job.projection.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
@@ -64,7 +68,7 @@ export function catalogService(
     ...dependencies,
     ...process,
     name: 'catalog.projector',
-    collections: [apis, versions, jobs, jobResults],
+    collections: [apis, versions, environments, jobs, jobResults],
   })
   const periods = temporal(dependencies, {
     name: 'catalog.periods',
@@ -80,11 +84,13 @@ export function catalogService(
     apis: periods.moments(readModels.collection(apis), apiPeriods),
     versions: periods.moments(readModels.collection(versions), versionPeriods),
   })
+  const places = environmentsOf(dependencies, projector, api)
   const names = userNames(dependencies)
   const searchFor = searchingBy(names.namesLike)
+  const shared = { namesOf: names.namesOf, environments: places.names, searchFor }
   const announceDeletion = deletionAnnouncer(dependencies)
   const limit = settings.MAX_VERSIONS_PER_API
-  const background = jobsOf(dependencies, { projector, api, announceDeletion, limit, searchFor, ...names })
+  const background = jobsOf(dependencies, { projector, api, announceDeletion, limit, ...shared })
   const react = reactionsOf({ ...dependencies, api })
   return serviceFrom(dependencies, {
     name: 'catalog',
@@ -92,9 +98,9 @@ export function catalogService(
     async routes(app, admit) {
       const route = router(app, admit, dependencies, 'catalog')
       const scoredBelow = scoredBy(readModels.collection(apis), process.peers)
-      apiRoutes(route, { api, ...views(), namesOf: names.namesOf, searchFor, scoredBelow, announceDeletion })
-      facetRoutes(route, { documents: readModels.collection(apis), namesOf: names.namesOf, searchFor })
-      deploymentRoutes(route, api)
+      apiRoutes(route, { api, ...views(), ...shared, scoredBelow, announceDeletion })
+      facetRoutes(route, { documents: readModels.collection(apis), ...shared })
+      places.routes(route)
       historyRoutes(route, {
         history: readModels.collection(apiHistory),
         periods: readModels.collection(versionPeriods),
@@ -212,4 +218,44 @@ function apiAggregate(
     },
   })
   return api
+}
+
+/** The environments, their names, and the routes for them and for the deployments to them. */
+function environmentsOf(dependencies: Instrumented, projector: Projector, api: ApiAggregate) {
+  const { readModels } = dependencies
+  const documents = readModels.collection(environments)
+  const environment = environmentAggregate(dependencies, projector)
+  return {
+    names: environmentNames(documents),
+    routes(route: AddRoute) {
+      environmentRoutes(route, { environment, environments: documents, apis: readModels.collection(apis) })
+      deploymentRoutes(route, { api, environment, environments: documents })
+    },
+  }
+}
+
+/** Environments with unique names. */
+function environmentAggregate(dependencies: Instrumented, projector: Projector): EnvironmentAggregate {
+  const environment: EnvironmentAggregate = aggregate({
+    ...dependencies,
+    category: 'environment',
+    decider: environmentDecider,
+    view: { projector, project: projectEnvironment },
+    async reserve(id, { state, revision, unknown }, events, { metadata }) {
+      const currentName = state.status === 'Live' && !unknown ? state.record.name : null
+      for (const { type, data } of events)
+        if (type === 'EnvironmentNamed' && data.name !== currentName)
+          await names.reserve(data.name, id, revision, metadata)
+    },
+  })
+  const names = reservations({
+    ...dependencies,
+    category: environment.category,
+    takenCode: 'environment-name-taken',
+    async holding(holder) {
+      const { state, ...at } = await environment.load(holder)
+      return { name: state.status === 'Live' ? (state.record.name ?? undefined) : undefined, ...at }
+    },
+  })
+  return environment
 }

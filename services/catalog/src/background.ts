@@ -2,6 +2,7 @@ import { aggregate, type Projector, type Worker } from '@gantry/event-sourcing'
 import type { AddRoute, Instrumented, NamesOf } from '@gantry/service-runtime'
 import { apis } from './api/api.projection.ts'
 import type { SearchFor } from './api/facets.routes.ts'
+import type { EnvironmentNames } from './environment/environment.projection.ts'
 import { importJobs } from './import/import.lines.ts'
 import { type App, importRoutes } from './import/import.routes.ts'
 import { ApiImports } from './import/imports.ts'
@@ -24,6 +25,7 @@ export interface JobsOptions extends BulkChanges {
   projector: Projector
   namesOf: NamesOf
   searchFor: SearchFor
+  environments: EnvironmentNames
   /** Maximum number of versions of an API; 0 for no limit. */
   limit: number
 }
@@ -31,7 +33,7 @@ export interface JobsOptions extends BulkChanges {
 /** The jobs of the catalog, and imports. */
 export function jobsOf(dependencies: Instrumented, options: JobsOptions): Jobs {
   const { eventStore, readModels, process } = dependencies
-  const { projector, api, namesOf, searchFor, limit } = options
+  const { projector, api, namesOf, searchFor, environments, limit } = options
   const view = { projector, project: projectJob }
   const job = aggregate({ ...dependencies, category: 'job', decider: jobDecider, view })
   const inputs = jobInputs(eventStore)
@@ -43,7 +45,7 @@ export function jobsOf(dependencies: Instrumented, options: JobsOptions): Jobs {
   return {
     routes(route) {
       jobRoutes(route, documents)
-      bulkRoutes(route, { apis: listed, searchFor, requestJob })
+      bulkRoutes(route, { apis: listed, searchFor, environments, requestJob })
     },
     documentRoutes: (app, route) => importRoutes(app, route, { imports, apis: listed, namesOf, requestJob }),
     start: () => startJobRunner({ job, inputs, kinds, dependencies }),

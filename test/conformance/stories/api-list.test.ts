@@ -148,7 +148,6 @@ describe('the filters of the list', () => {
 
   test.for<[string, Query]>([
     ['an owner that is no UUID', { owner: 'grace' }],
-    ['an environment that is no UUID', { environment: 'staging' }],
     ['a product that is no UUID', { product: '7' }],
     ['an unknown status', { status: 'SLEEPING' }],
     ['deployed=perhaps', { deployed: 'perhaps' }],

@@ -83,6 +83,7 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
     return [`/apis/${api.id}/restore`, { at: api.createdAt }]
   },
   deployApi: async () => [`/environments/${uuid()}/apis/${(await createApi()).id}`],
+  updateEnvironment: async () => [`/environments/${uuid()}`, { name: unique('environment') }],
   undeployApi: async () => {
     const api = await createApi()
     return [`/environments/${(await deploy(api)).environment}/apis/${api.id}`]

@@ -14,6 +14,10 @@ const OPERATIONS_OF = {
     GET /apis/{}/versions/{}/documents, GET /apis/{}/versions/{}/documents/{},
     GET /apis/{}/versions/{}/documents/{}/diff, GET /apis/{}/versions/{}/documents/{}/findings,
     GET /apis/{}/versions/{}/operations, GET /operations, GET /.well-known/api-catalog`,
+  ENVIRONMENT_READ: `
+    GET /environments, GET /environments/{}`,
+  ENVIRONMENT_WRITE: `
+    PUT /environments/{}`,
   JOBS_READ: `
     GET /jobs, GET /jobs/{}, GET /jobs/{}/results`,
   RULE_SETS_READ: `

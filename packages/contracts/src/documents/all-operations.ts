@@ -4,6 +4,7 @@ import * as apiCatalog from '../operations/api-catalog.ts'
 import * as apis from '../operations/apis.ts'
 import * as audit from '../operations/audit.ts'
 import * as documents from '../operations/documents.ts'
+import * as environments from '../operations/environments.ts'
 import * as history from '../operations/history.ts'
 import * as identity from '../operations/identity.ts'
 import * as images from '../operations/images.ts'
@@ -19,6 +20,7 @@ import * as webhooks from '../operations/webhooks.ts'
 /** Every operation of the interface, in the order of the documentation. */
 export const OPERATIONS: readonly Operation[] = [
   apis,
+  environments,
   images,
   versions,
   documents,
@@ -43,6 +45,7 @@ export const OPERATIONS: readonly Operation[] = [
 /** Descriptions of the tags of operations, in the order of the documentation. */
 export const TAGS: Readonly<Record<string, string>> = {
   Apis: 'API definitions',
+  Environments: 'Where APIs are deployed: places of the platform around Gantry, with names and an order',
   Deployments: 'Deployment of APIs to environments; deployment agents execute the jobs',
   Images: 'One image per API',
   Versions: 'Versions of APIs',

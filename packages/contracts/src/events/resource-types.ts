@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApiSnapshot } from '../operations/apis.ts'
+import { EnvironmentSnapshot } from '../operations/environments.ts'
 import { AccessTokenRecord } from '../operations/identity.ts'
 import { BulkChange, JobRecord } from '../operations/jobs.ts'
 import { Timestamp } from '../operations/primitives.ts'
@@ -57,6 +58,10 @@ export const CHANGES = {
   API_VERSION_DOCUMENT: {
     snapshot: DocumentSnapshot,
     actions: ['API_VERSION_DOCUMENT_UPDATED', 'API_VERSION_DOCUMENT_DELETED'],
+  },
+  ENVIRONMENT: {
+    snapshot: EnvironmentSnapshot,
+    actions: ['ENVIRONMENT_UPDATED'],
   },
   RULE_SET: {
     snapshot: RuleSetSnapshot,

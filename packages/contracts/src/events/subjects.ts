@@ -45,6 +45,8 @@ export const STREAM_CATEGORIES: ReadonlySet<string> = new Set([
   'delivery',
   'documents',
   'encryptionkey',
+  'environment',
+  'environmentname',
   'heldmessages',
   'image',
   'job',

@@ -110,6 +110,8 @@ export type AttachedDocument = z.infer<typeof AttachedDocument>
 /** Where a text has what a search found: ranges of UTF-16 code units, the end exclusive, in ascending order. */
 const Ranges = z.array(z.array(z.int().min(0)).length(2))
 
+const environmentName = z.string().nullable().meta({ description: 'Null while the environment has no name' })
+
 export const ApiRecord = ApiSnapshot.extend({
   ownerDisplayName: z.string().nullable(),
   highlights: z
@@ -125,9 +127,13 @@ export const ApiRecord = ApiSnapshot.extend({
     .optional()
     .meta({ description: 'In lists with scoreBelow: the lowest score of its documents' }),
   deployedOn: z
-    .array(z.object({ environment: z.uuid(), deployedAt: Timestamp }).meta({ id: 'Deployment' }))
+    .array(
+      z.object({ environment: z.uuid(), environmentName, deployedAt: Timestamp }).meta({ id: 'Deployment' }),
+    )
     .optional(),
-  runningJobs: z.array(Job.omit({ api: true }).meta({ id: 'RunningJob' })).optional(),
+  runningJobs: z
+    .array(Job.omit({ api: true }).extend({ environmentName }).meta({ id: 'RunningJob' }))
+    .optional(),
   documents: z
     .array(
       AttachedDocument.extend({ version: z.uuid().meta({ description: 'Id of the version' }) }).meta({
@@ -184,7 +190,9 @@ export const filters = {
   owner: Uuid.optional(),
   platformType: z.string().optional(),
   status: ActiveStatus.optional(),
-  environment: Uuid.optional().meta({ description: 'Deployed in this environment' }),
+  environment: text(100, 1)
+    .optional()
+    .meta({ description: 'Deployed in the environment with this id or name' }),
   tags: listOf(50, 'Has all of these tags; repeated or comma-separated'),
   deployed: flag('true: only deployed APIs; false: no filter'),
   product: Uuid.optional().meta({ description: 'Member of this product' }),

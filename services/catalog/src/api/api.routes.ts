@@ -23,6 +23,7 @@ import {
   requirePast,
 } from '@gantry/service-runtime'
 import { highlightsIn, type Search, type Term, termsOf } from '@gantry/stores'
+import type { EnvironmentNames } from '../environment/environment.projection.ts'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf, type VersionDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
@@ -35,6 +36,7 @@ export interface ApiRoutes {
   apis: Moments<ApiDocument>
   versions: Moments<VersionDocument>
   namesOf: NamesOf
+  environments: EnvironmentNames
   searchFor: SearchFor
   scoredBelow: ReturnType<typeof scoredBy>
   /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
@@ -52,21 +54,27 @@ interface Included {
 
 export function apiRoutes(
   route: AddRoute,
-  { api, apis, versions, namesOf, searchFor, scoredBelow, announceDeletion }: ApiRoutes,
+  { api, apis, versions, namesOf, environments, searchFor, scoredBelow, announceDeletion }: ApiRoutes,
 ): void {
   const find = finding(apis)
+  const displayNames = displayNamesBy(namesOf)
+  const deploymentsOf = showingDeployments(environments)
 
-  route(listApis, async ({ query }) => {
+  route(listApis, async call => {
+    const query = await environments.resolved(call.query)
     requireOneSearch(query)
     const search = await searchFor(query.q)
     const { items, total, scores } =
       query.scoreBelow === undefined ? await find(query, search) : await scoredBelow(query.scoreBelow, query)
     const terms = search && termsOf(search.q)
-    const names = await displayNames(items.map(({ doc }) => doc.owner))
-    const ids = items.map(({ doc }) => doc.id)
+    const docs = items.map(({ doc }) => doc)
+    const names = await displayNames(docs.map(({ owner }) => owner))
+    const ids = docs.map(({ id }) => id)
     const documents = query.includeDocuments ? await documentsOf(versions, ids, query.at) : undefined
-    const content = items.map(({ doc }) => ({
-      ...record(doc, names.get(doc.owner ?? ''), query),
+    const deployments = await deploymentsOf(docs, query)
+    const content = docs.map(doc => ({
+      ...record(doc, names.get(doc.owner ?? '')),
+      ...deployments(doc),
       ...(documents && { documents: documents.get(doc.id) ?? [] }),
       ...(terms && { highlights: highlightsOf(doc, names.get(doc.owner ?? ''), terms) }),
       ...(scores && { score: scores.get(doc.id) }),
@@ -105,12 +113,6 @@ export function apiRoutes(
     return { status: 204 }
   })
 
-  /** Display names by user id, without deleted users. */
-  const displayNames = async (ids: readonly (string | null)[]): Promise<Map<string, string>> => {
-    const names = [...(await namesOf(ids))]
-    return new Map(names.flatMap(([id, { displayName, deleted }]) => (deleted ? [] : [[id, displayName]])))
-  }
-
   const current = async (id: string, included: Included = {}) => {
     const stored = await (await apis.at(included.at, id)).get(id)
     if (!stored) throw new Refusal('api-not-found')
@@ -118,17 +120,53 @@ export function apiRoutes(
     const ownerDisplayName = (await displayNames([doc.owner])).get(doc.owner ?? '')
     const found = included.includeDocuments ? await documentsOf(versions, [id], included.at) : undefined
     const documents = found && (found.get(id) ?? [])
+    const deployments = (await deploymentsOf([doc], included))(doc)
+    const fromOthers = { ...deployments, ...(documents?.length && { documents }) }
     return {
-      body: {
-        ...record(doc, ownerDisplayName, included),
-        ...(documents && { documents }),
-      },
+      body: { ...record(doc, ownerDisplayName), ...deployments, ...(documents && { documents }) },
       ...(documents && !included.at && { headers: linksTo(documents, pathIn(id)) }),
       revision: doc.recordRevision,
-      variant: documents?.length ? `${ownerDisplayName} ${JSON.stringify(documents)}` : ownerDisplayName,
+      variant: variantOf(ownerDisplayName, fromOthers),
     }
   }
 }
+
+/** The text that a record has from other streams, see `etag`. */
+const variantOf = (ownerDisplayName: string | undefined, others: object) =>
+  Object.keys(others).length === 0 ? ownerDisplayName : `${ownerDisplayName} ${JSON.stringify(others)}`
+
+/** Display names by user id, without deleted users. */
+const displayNamesBy =
+  (namesOf: NamesOf) =>
+  async (ids: readonly (string | null)[]): Promise<Map<string, string>> => {
+    const names = [...(await namesOf(ids))]
+    return new Map(names.flatMap(([id, { displayName, deleted }]) => (deleted ? [] : [[id, displayName]])))
+  }
+
+/** The deployments of APIs as their records include them, with the names of environments. */
+const showingDeployments =
+  (environments: Pick<EnvironmentNames, 'named'>) =>
+  async (docs: readonly ApiDocument[], { includeDeployedOn, includeRunningJobs }: Included) => {
+    const shown = (doc: ApiDocument) => ({
+      ...(includeDeployedOn && { deployedOn: doc.deployedOn }),
+      ...(includeRunningJobs && { runningJobs: doc.runningJobs }),
+    })
+    const ids = docs.flatMap(doc =>
+      Object.values(shown(doc)).flatMap(entries => entries.map(on => on.environment)),
+    )
+    const nameOf = ids.length > 0 ? await environments.named(ids) : () => null
+    const withName = <Entry extends { environment: string }>(entry: Entry) => ({
+      ...entry,
+      environmentName: nameOf(entry.environment),
+    })
+    return (doc: ApiDocument) => {
+      const { deployedOn, runningJobs } = shown(doc)
+      return {
+        ...(deployedOn && { deployedOn: deployedOn.map(withName) }),
+        ...(runningJobs && { runningJobs: runningJobs.map(withName) }),
+      }
+    }
+  }
 
 /** The path of a document from the record of its API. */
 const pathIn =
@@ -156,15 +194,10 @@ function restorable(record: ApiSnapshot): ApiFields {
   throw new Refusal('not-restorable', { detail, errors })
 }
 
-function record(doc: ApiDocument, ownerDisplayName: string | undefined, included: Included): ApiRecord {
-  const { deployedOn, runningJobs } = doc
-  return {
-    ...snapshotOf(doc),
-    ownerDisplayName: ownerDisplayName ?? null,
-    ...(included.includeDeployedOn && { deployedOn }),
-    ...(included.includeRunningJobs && { runningJobs }),
-  }
-}
+const record = (doc: ApiDocument, ownerDisplayName: string | undefined): ApiRecord => ({
+  ...snapshotOf(doc),
+  ownerDisplayName: ownerDisplayName ?? null,
+})
 
 /** Where the record has the words of a query: by field, or `tags.` with the number of the tag. */
 function highlightsOf(doc: ApiDocument, ownerDisplayName: string | undefined, terms: readonly Term[]) {

@@ -1,13 +1,28 @@
 import { cancelDeployment, deployApi, type Job, Refusal, undeployApi } from '@gantry/contracts'
 import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { AddRoute } from '@gantry/service-runtime'
+import type { Collection } from '@gantry/stores'
+import type { EnvironmentAggregate } from '../environment/environment.decide.ts'
+import type { EnvironmentDocument } from '../environment/environment.projection.ts'
 import type { ApiAggregate } from './api.decide.ts'
 
-export function deploymentRoutes(route: AddRoute, api: ApiAggregate): void {
-  route(deployApi, async ({ params, metadata, newId }) => ({
-    status: 202,
-    body: await start('DEPLOY', params, metadata, newId()),
-  }))
+export interface DeploymentRoutes {
+  api: ApiAggregate
+  environment: EnvironmentAggregate
+  environments: Pick<Collection<EnvironmentDocument>, 'get'>
+}
+
+export function deploymentRoutes(
+  route: AddRoute,
+  { api, environment, environments }: DeploymentRoutes,
+): void {
+  route(deployApi, async ({ params, metadata, newId }) => {
+    const body = await start('DEPLOY', params, metadata, newId())
+    const id = params.environment_id
+    if (!(await environments.get(id)))
+      await environment.execute(id, { type: 'RegisterEnvironment', metadata, id })
+    return { status: 202, body }
+  })
 
   route(undeployApi, async ({ params, metadata, newId }) => ({
     status: 202,

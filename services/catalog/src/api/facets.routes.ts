@@ -2,11 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { type ApiFacets, getApiFacets, invalidField, type Parsed } from '@gantry/contracts'
 import { type AddRoute, listing, type NamesOf } from '@gantry/service-runtime'
 import type { Collection, Condition, Search } from '@gantry/stores'
+import type { EnvironmentNames } from '../environment/environment.projection.ts'
 import type { ApiDocument } from './api.projection.ts'
 
 export interface FacetRoutes {
   documents: Pick<Collection<ApiDocument>, 'facet' | 'count'>
   namesOf: NamesOf
+  environments: Pick<EnvironmentNames, 'resolved'>
   searchFor: SearchFor
 }
 
@@ -52,11 +54,15 @@ export function conditionsOf({
   }
 }
 
-export function facetRoutes(route: AddRoute, { documents, namesOf, searchFor }: FacetRoutes): void {
+export function facetRoutes(
+  route: AddRoute,
+  { documents, namesOf, environments, searchFor }: FacetRoutes,
+): void {
   route(getApiFacets, async ({ query }) => {
     requireOneSearch(query)
     const search = await searchFor(query.q)
-    const { where, text } = listing({ page: 1, size: 1, sort: [], text: query.text }, conditionsOf(query))
+    const conditions = conditionsOf(await environments.resolved(query))
+    const { where, text } = listing({ page: 1, size: 1, sort: [], text: query.text }, conditions)
     const filter = { ...(where && { where }), ...(text && { text }), ...(search && { search }) }
     const facets: Record<string, unknown> = { totalElements: await documents.count(filter) }
     for (const [name, field] of Object.entries(FIELDS)) {

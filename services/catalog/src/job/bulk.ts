@@ -13,6 +13,7 @@ import type { ApiAggregate } from '../api/api.decide.ts'
 import type { ApiDocument } from '../api/api.projection.ts'
 import type { ApiEvent, ApiState } from '../api/api.ts'
 import { conditionsOf, requireOneSearch, type SearchFor } from '../api/facets.routes.ts'
+import type { EnvironmentNames } from '../environment/environment.projection.ts'
 import type { RequestJob } from './job.routes.ts'
 import type { JobKind } from './job.runner.ts'
 import type { StoredChange } from './job.ts'
@@ -21,16 +22,17 @@ type ApiFilter = NonNullable<Parsed<NonNullable<typeof changeApis.body>>['filter
 
 const AT_ONCE = 8
 
-export function bulkRoutes(
-  route: AddRoute,
-  {
-    apis,
-    searchFor,
-    requestJob,
-  }: { apis: Collection<ApiDocument>; searchFor: SearchFor; requestJob: RequestJob },
-): void {
+interface BulkRoutes {
+  apis: Collection<ApiDocument>
+  searchFor: SearchFor
+  environments: Pick<EnvironmentNames, 'resolved'>
+  requestJob: RequestJob
+}
+
+export function bulkRoutes(route: AddRoute, { apis, searchFor, environments, requestJob }: BulkRoutes): void {
   route(changeApis, async ({ body, creationMetadata: metadata, newId }) => {
-    const { ids, filter = {} } = body
+    const { ids } = body
+    const filter = await environments.resolved(body.filter ?? {})
     const { times, change } = withoutTimes(body.change)
     requireOneSearch(filter)
     const items =

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Username } from './username.ts'
+import { Username } from './identity.ts'
 
 const said = (value: string) => {
   const parsed = Username.safeParse(value)
