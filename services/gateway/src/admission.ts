@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import {
+  changePassword,
   exportAuditLog,
   login,
   type Operation,
@@ -220,7 +221,7 @@ export function admission(
 
   const admitUnknown: Admit = async (request, reply, operation) => {
     if (operation.scope === 'public') {
-      const limit = operation.id === login.id ? limits().login : limits().address
+      const limit = checksPassword(operation) ? limits().login : limits().address
       if (limit) await limit(request, reply)
       return ANONYMOUS
     }
@@ -231,6 +232,7 @@ export function admission(
     const principal = cached(request) ?? (await authenticate(request, reply))
     noteCaller(request, principal)
     await limits().principal?.(request, reply)
+    if (checksPassword(operation)) await limits().login?.(request, reply)
     requireScope(principal, operation)
     return principal
   }
@@ -247,13 +249,16 @@ export function admission(
           if (reply.raw.headersSent) reply.raw.destroy()
         },
       })
-    const principal = operation.scope === 'public' || limits().principal ? undefined : cached(request)
+    const isLimited = limits().principal !== undefined || checksPassword(operation)
+    const principal = operation.scope === 'public' || isLimited ? undefined : cached(request)
     if (!principal) return admitUnknown(request, reply, operation)
     noteCaller(request, principal)
     requireScope(principal, operation)
     return principal
   }
 }
+
+const checksPassword = ({ id }: Operation) => id === login.id || id === changePassword.id
 
 /** Determines the principal of an admitted request again. @throws Refusal when the operation is no longer allowed */
 export type Recheck = (request: FastifyRequest, operation: Operation) => Promise<Principal>

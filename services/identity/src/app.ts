@@ -114,8 +114,8 @@ export function identityService(
       const route = router(app, admit, inClearText, 'identity')
       const changing = { changeUser, ...views, passwords }
       loginRoutes(route, { ...changing, user, accesses, ciphers, logins, loginTokens: tokensOfLogins })
-      sessionRoutes(route, { user, token })
-      tokenRoutes(route, { changeToken, ...views })
+      sessionRoutes(route, { ...changing, user, token, logins, loginTokens: tokensOfLogins })
+      tokenRoutes(route, { changeToken, user, ...views })
       userRoutes(route, { ...changing, lastLogin: async id => (await logins.load(id)).state, now })
       erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
       auditRoutes(route, { readModels, recordsOf: auditRecords(shown), upToDate: audit.upToDate })

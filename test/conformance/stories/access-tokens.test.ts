@@ -102,6 +102,22 @@ describe('deleting an access token', () => {
   })
 })
 
+test('an administrator lists and revokes the tokens of a user, and those of no higher role', async () => {
+  const user = await createUser({ role: 'USER' })
+  const { id, token } = await createToken(await loggedIn(user), ['API_READ'])
+  const path = `/users/${user.id}/accessTokens`
+  const { client: administrator } = userWithRole('ADMIN')
+  const { content } = (await administrator.get(path)).as<Page<AccessToken>>(200)
+  expect(content.map(each => each.id)).toEqual([id])
+  expect((await administrator.get(`${path}/${id}`)).as<AccessToken>(200)).not.toHaveProperty('token')
+  ;(await administrator.delete(`${path}/${id}`)).is(204)
+  await withinASecond(async () => (await withToken(token).get('/apis', { size: 1 })).refused(401))
+  ;(await administrator.delete(path)).is(204)
+  const above = `/users/${userWithRole('GLOBAL_ADMIN').user.id}/accessTokens`
+  ;(await administrator.get(above)).refused(403, 'role-missing')
+  ;(await administrator.delete(above)).refused(403, 'role-missing')
+})
+
 test('tokens of other users answer 404, also to an administrator', async () => {
   const { id, token } = await createToken(client, ['API_READ'])
   for (const stranger of [userWithRole('ADMIN').client, admin]) {

@@ -9,7 +9,7 @@ import { admin, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
 import { platformEvent } from '../src/platform-events.ts'
 import type { AuditRecord, Job, Page, Recovery, User } from '../src/records.ts'
-import { createToken, createUser, loggedIn, logIn, withToken } from '../src/users.ts'
+import { createToken, createUser, loggedIn, logIn, PASSWORD, withToken } from '../src/users.ts'
 import { changeWebhook, subscribe } from '../src/webhooks.ts'
 
 /** Arguments of a request that succeeds: path, and body if the operation has one. */
@@ -36,6 +36,13 @@ const lockedUser = async () => {
   const { id, username } = await createUser()
   for (let n = 0; n < 5; n += 1) (await logIn(username, 'the wrong password')).refused(401)
   return id
+}
+
+/** The path of the tokens of a user who has one. */
+const userTokens = async () => {
+  const user = await createUser()
+  const { id } = await createToken(await loggedIn(user), ['API_READ'])
+  return { path: `/users/${user.id}/accessTokens`, id }
 }
 
 /** A recovery that waits because its webhook was deactivated, unless it completed before that. */
@@ -107,6 +114,12 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
     const { id } = (await by.post('/apis/bulk', { ids, change: { status: 'INACTIVE' } })).as<Job>(202)
     return [`/jobs/${id}/cancel`]
   },
+  changePassword: async () => ['/session/password', { password: PASSWORD, newPassword: PASSWORD }],
+  deleteUserAccessToken: async () => {
+    const { path, id } = await userTokens()
+    return [`${path}/${id}`]
+  },
+  deleteUserAccessTokens: async () => [(await userTokens()).path],
   unlockUser: async () => [`/users/${await lockedUser()}/unlock`],
   createWebhook: async () => ['/webhooks', hook()],
   updateWebhook: async () => [await hookPath(), { ...hook(), events: ['API_DELETED'] }],

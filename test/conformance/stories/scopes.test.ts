@@ -7,7 +7,7 @@ const OPERATIONS_OF = {
   public: `
     POST /login, GET /events/schemas, GET /events/schemas/{}/{}`,
   authenticated: `
-    POST /logout, GET /session`,
+    POST /logout, GET /session, PUT /session/password`,
   API_READ: `
     GET /apis, GET /apis/facets, GET /apis/{}, GET /apis/{}/history, GET /apis/{}/versions/{}/history,
     GET /apis/{}/image, GET /apis/{}/versions, GET /apis/{}/versions/{},
@@ -36,9 +36,10 @@ const OPERATIONS_OF = {
   ACCESS_TOKEN_MANAGE: `
     POST /accessTokens, GET /accessTokens, GET /accessTokens/{}, DELETE /accessTokens/{}`,
   USER_READ: `
-    GET /users, GET /users/{}`,
+    GET /users, GET /users/{}, GET /users/{}/accessTokens, GET /users/{}/accessTokens/{}`,
   USER_WRITE: `
-    POST /users, PUT /users/{}, DELETE /users/{}, POST /users/{}/unlock, POST /users/{}/erase`,
+    POST /users, PUT /users/{}, DELETE /users/{}, POST /users/{}/unlock, POST /users/{}/erase,
+    DELETE /users/{}/accessTokens, DELETE /users/{}/accessTokens/{}`,
   WEBHOOKS_WRITE: `
     POST /webhooks, PUT /webhooks/{}, DELETE /webhooks/{}, POST /webhooks/{}/rotateSecret,
     POST /webhooks/{}/test, POST /webhooks/{}/recover, POST /webhooks/{}/recoveries/{}/cancel,

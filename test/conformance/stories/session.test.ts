@@ -3,7 +3,7 @@ import { describe, expect, inject, test } from 'vitest'
 import { clientOf } from '../src/client.ts'
 import { admin, service, withinASecond } from '../src/gantry.ts'
 import { makeJwt, readJwt } from '../src/jwt.ts'
-import { createToken, createUser, logIn, withToken } from '../src/users.ts'
+import { createToken, createUser, loggedIn, logIn, PASSWORD, withToken } from '../src/users.ts'
 
 const platform = inject('platformJwt')
 const time = (seconds: number) => new Date(seconds * 1000).toISOString()
@@ -19,6 +19,20 @@ describe.concurrent('the session', () => {
       accessToken: null,
       expiresAt: time(readJwt(authorization.replace('Bearer ', '')).claims.exp),
     })
+  })
+
+  test('goes on when its user changes the password, and the other sessions of the user end', async () => {
+    const user = await createUser({ role: 'USER' })
+    const [own, other] = [await loggedIn(user), await loggedIn(user)]
+    const newPassword = 'another long password'
+    const wrong = (await own.put('/session/password', { password: 'wrong', newPassword })).refused(400)
+    expect(wrong.errors?.map(({ field }) => field)).toEqual(['password'])
+    const changed = (await own.put('/session/password', { password: PASSWORD, newPassword })).is(204)
+    await withinASecond(async () => (await other.get('/session')).refused(401))
+    const renewed = clientOf(service, changed.headers.get('authorization') ?? '')
+    expect((await renewed.get('/session')).is(200).json).toMatchObject({ user: { id: user.id } })
+    ;(await logIn(user.username)).refused(401)
+    ;(await logIn(user.username, newPassword)).is(200)
   })
 
   test('of an access token has the scopes that both the token and the present role of its user have', async () => {

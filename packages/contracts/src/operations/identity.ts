@@ -191,6 +191,30 @@ export const getSession = operation('getSession', 'GET /session', {
   },
 })
 
+export const changePassword = operation('changePassword', 'PUT /session/password', {
+  ...part,
+  tag: 'Login',
+  summary: "Change the caller's password",
+  description:
+    'Revokes all login tokens of the caller. A caller with a login token gets a new one in the Authorization response header. A wrong `password` counts as that of a login.',
+  scope: 'authenticated',
+  body: z
+    .object({
+      password: z.string().max(2000).meta({ description: 'The present password' }),
+      newPassword: password,
+    })
+    .meta({ id: 'PasswordChange' }),
+  bodyLimit: 8_192,
+  bodyExample: { password: 'correct horse battery staple', newPassword: 'a long enough one' },
+  responses: {
+    204: {
+      description: 'Changed',
+      headers: { Authorization: 'Bearer, followed by a new token, for a caller with a login token' },
+    },
+  },
+  problems: ['sso-login-only'],
+})
+
 const TokenPath = z.object({ id: Uuid })
 const token = {
   id: z.uuid(),
@@ -255,15 +279,16 @@ export const createAccessToken = operation('createAccessToken', 'POST /accessTok
   secretFields: ['token'],
 })
 
+const tokenQuery = z.object(paging(['name', 'createdAt', 'validUntil'], 'createdAt,asc'))
+const AccessTokenPage = pageOf(AccessTokenRecord, 'AccessTokenPage')
+
 export const listAccessTokens = operation('listAccessTokens', 'GET /accessTokens', {
   ...part,
   tag: 'Access tokens',
   summary: "List the caller's access tokens",
   scope: 'ACCESS_TOKEN_MANAGE',
-  query: z.object(paging(['name', 'createdAt', 'validUntil'], 'createdAt,asc')),
-  responses: {
-    200: { description: 'A page of access tokens', schema: pageOf(AccessTokenRecord, 'AccessTokenPage') },
-  },
+  query: tokenQuery,
+  responses: { 200: { description: 'A page of access tokens', schema: AccessTokenPage } },
 })
 
 export const getAccessToken = operation('getAccessToken', 'GET /accessTokens/{id}', {
@@ -287,6 +312,59 @@ export const deleteAccessToken = operation('deleteAccessToken', 'DELETE /accessT
 })
 
 const UserPath = z.object({ user_id: Uuid })
+const UserTokenPath = z.object({ user_id: Uuid, id: Uuid })
+const ofUsers = { ...part, tag: 'Access tokens' } as const
+const NOT_ABOVE = 'Not of a user with a role above that of the caller.'
+
+export const listUserAccessTokens = operation('listUserAccessTokens', 'GET /users/{user_id}/accessTokens', {
+  ...ofUsers,
+  summary: 'List the access tokens of a user',
+  description: NOT_ABOVE,
+  scope: 'USER_READ',
+  params: UserPath,
+  query: tokenQuery,
+  responses: { 200: { description: 'A page of access tokens', schema: AccessTokenPage } },
+  problems: ['user-not-found', 'role-missing'],
+})
+
+export const getUserAccessToken = operation('getUserAccessToken', 'GET /users/{user_id}/accessTokens/{id}', {
+  ...ofUsers,
+  summary: 'Get an access token of a user',
+  description: NOT_ABOVE,
+  scope: 'USER_READ',
+  params: UserTokenPath,
+  responses: { 200: { description: 'The access token', schema: AccessTokenRecord, example: tokenExample } },
+  problems: ['user-not-found', 'role-missing', 'access-token-not-found'],
+})
+
+export const deleteUserAccessToken = operation(
+  'deleteUserAccessToken',
+  'DELETE /users/{user_id}/accessTokens/{id}',
+  {
+    ...ofUsers,
+    summary: 'Revoke an access token of a user',
+    description: NOT_ABOVE,
+    scope: 'USER_WRITE',
+    params: UserTokenPath,
+    responses: { 204: { description: 'Revoked' } },
+    problems: ['user-not-found', 'role-missing', 'access-token-not-found'],
+  },
+)
+
+export const deleteUserAccessTokens = operation(
+  'deleteUserAccessTokens',
+  'DELETE /users/{user_id}/accessTokens',
+  {
+    ...ofUsers,
+    summary: 'Revoke all access tokens of a user',
+    description: NOT_ABOVE,
+    scope: 'USER_WRITE',
+    params: UserPath,
+    responses: { 204: { description: 'Revoked' } },
+    problems: ['user-not-found', 'role-missing'],
+  },
+)
+
 const users = { ...part, tag: 'Users' } as const
 
 export const listUsers = operation('listUsers', 'GET /users', {

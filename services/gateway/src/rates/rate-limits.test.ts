@@ -1,4 +1,4 @@
-import { listApis, login } from '@gantry/contracts'
+import { changePassword, listApis, login } from '@gantry/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bearer, type EdgeHost, type EdgeOptions, hostEdge } from '../testing/edge-host.ts'
 
@@ -92,6 +92,14 @@ describe('Logins', () => {
     expect(await call(login, {}, '192.0.2.2')).toMatchObject({ status: 200 })
     vi.setSystemTime(Date.now() + 60_000)
     expect(await call(login)).toMatchObject({ status: 200 })
+  })
+
+  test('share their limit with changes of passwords, which check one as well', async () => {
+    const { call } = await host({ LOGIN_LIMIT_PER_MINUTE: '2', RATE_LIMIT_PER_MINUTE: '0' })
+    expect(await statuses(2, () => call(changePassword, bearer('grace-1')))).toEqual([200, 200])
+    expect(await call(changePassword, bearer('ada-1'))).toMatchObject({ status: 429 })
+    expect(await call(login)).toMatchObject({ status: 429 })
+    expect(await call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
   })
 
   test('count by the address that a trusted proxy reports; other proxies are not trusted', async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  changePassword,
   createUser,
   listApis,
   login,
@@ -67,7 +68,7 @@ export interface EdgeOptions {
   basePath?: string
 }
 
-/** A gateway on an embedded bus, in front of four routes that respond with the name of the caller. */
+/** A gateway on an embedded bus, in front of routes that respond with the name of the caller. */
 export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {}): Promise<EdgeHost> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-gateway-'))
   const bus = sqliteBus({ path: join(folder, 'messages.db') })
@@ -88,7 +89,7 @@ export async function hostEdge({ settings = {}, basePath = '' }: EdgeOptions = {
   await app.register(
     async scope => {
       await edge.edge(scope)
-      for (const operation of [listApis, createUser, login, logout])
+      for (const operation of [listApis, changePassword, createUser, login, logout])
         scope.route({
           ...routeOf(operation, edge.admit),
           handler: async request => ({ caller: callerOf(request)?.username }),

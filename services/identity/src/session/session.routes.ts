@@ -2,7 +2,11 @@ import { AuthenticatedUser, getSession, type Principal, type Session } from '@ga
 import type { AddRoute } from '@gantry/service-runtime'
 import { activeUser, effectiveScopes, liveToken } from '../authentication/authenticate.ts'
 import type { TokenAggregate } from '../token/token.ts'
-import type { UserAggregate } from '../user/user.decide.ts'
+import { type PasswordRoutes, passwordRoutes } from './password.routes.ts'
+
+export interface SessionRoutes extends PasswordRoutes {
+  token: TokenAggregate
+}
 
 const CREDENTIALS: Readonly<Record<Principal['kind'], Session['credential']>> = {
   login: 'LOGIN',
@@ -10,10 +14,9 @@ const CREDENTIALS: Readonly<Record<Principal['kind'], Session['credential']>> = 
   platform: 'PLATFORM_JWT',
 }
 
-export function sessionRoutes(
-  route: AddRoute,
-  { user, token }: { user: UserAggregate; token: TokenAggregate },
-): void {
+export function sessionRoutes(route: AddRoute, { token, ...others }: SessionRoutes): void {
+  const { user } = others
+  passwordRoutes(route, others)
   // The user and the access token are read from the log: the gateway may have cached the principal before they changed.
   route(getSession, async ({ principal: { userId, kind, tokenId, expiresAt } }) => {
     const [{ record }, used] = await Promise.all([

@@ -48,6 +48,27 @@ describe('an access token', () => {
     expect((await identity.as(again).get('/accessTokens')).body.content).toMatchObject([{ id }])
   })
 
+  test('is listed and revoked by administrators, unless their role is below that of its user', async () => {
+    const { id } = await create()
+    const path = `/users/${ada.id}/accessTokens`
+    const above = { ...administrator, role: 'BILLING_CONTACT' as const }
+    for (const url of [path, `${path}/${id}`]) {
+      expect((await identity.as(above).get(url)).body.code).toBe('role-missing')
+      expect((await identity.as(above).delete(url)).body.code).toBe('role-missing')
+    }
+    expect((await admin().get(path)).body).toMatchObject({ content: [{ id }], totalElements: 1 })
+    expect((await admin().get(`${path}/${id}`)).body).toMatchObject({ id, name: 'pipeline' })
+    expect((await admin().delete(`${path}/${id}`)).status).toBe(204)
+    expect((await admin().delete(`${path}/${id}`)).body.code).toBe('access-token-not-found')
+    const others = await Promise.all([create(), create()])
+    expect((await admin().delete(path)).status).toBe(204)
+    for (const { token } of others)
+      await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+    const own = (await admin().get('/users?username=admin')).body.content[0].id
+    expect((await admin().get(`/users/${own}/accessTokens/${id}`)).body.code).toBe('access-token-not-found')
+    expect((await admin().get(`/users/${id}/accessTokens`)).body.code).toBe('user-not-found')
+  })
+
   test('limits what its user may do now, in a job, until it is revoked or the user is inactive', async () => {
     const { peers } = identity.host.dependencies.process
     const scopesNow = async (token: string | null) =>

@@ -60,6 +60,8 @@ export type UserCommand =
       input: Omit<UserUpdate, 'password'>
       passwordHash: string | null
     } & Administration)
+  /** Changes the password that the caller has given, which was checked against `checkedAgainst`. */
+  | { type: 'ChangePassword'; metadata: CommandMetadata; checkedAgainst: string | null; passwordHash: string }
   | ({ type: 'DeleteUser' } & Administration)
   | ({ type: 'EraseUser' } & Administration)
   | ({
@@ -120,6 +122,9 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
           events.push({ type: 'PasswordChanged', data: { passwordHash, changedAt: now } })
         return events
       }
+      case 'ChangePassword':
+        if (state.passwordHash !== command.checkedAgainst) throw new Refusal('write-conflict')
+        return [{ type: 'PasswordChanged', data: { passwordHash: command.passwordHash, changedAt: now } }]
       case 'DeleteUser':
         mayAdminister(command.by, state.record.role)
         requireRevision(command, state.recordRevision)
@@ -217,12 +222,17 @@ const fieldsOf = ({
  * @throws Refusal role-missing or scope-missing
  */
 function mayAdminister(by: Administrator, role: Role): void {
-  if (ROLES.indexOf(by.role) > ROLES.indexOf(role))
-    throw new Refusal('role-missing', { detail: `needs the role ${role}`, role })
+  requireRole(by, role)
   if (!ADMINISTRATOR_ROLES.includes(role)) return
   const missing = ROLE_SCOPES[role].filter(scope => !by.scopes.includes(scope))
   if (missing.length === 0) return
   throw new Refusal('scope-missing', { detail: `needs every scope of the role ${role}`, scopes: missing })
+}
+
+/** @throws Refusal role-missing when the role of the caller is below a role */
+export function requireRole(by: Pick<Principal, 'role'>, role: Role): void {
+  if (ROLES.indexOf(by.role) > ROLES.indexOf(role))
+    throw new Refusal('role-missing', { detail: `needs the role ${role}`, role })
 }
 
 const passwordMissing = () => invalidField('password', 'is required unless sso')
