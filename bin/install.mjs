@@ -18,7 +18,7 @@ import { expectRuntime, linkRuntime, UserError } from './runtime.mjs'
  */
 const FLAGS =
   `--include=prod --include=optional --no-engine-strict --ignore-scripts --bin-links --no-audit --no-fund
-  --no-update-notifier --loglevel=error`.split(/\s+/)
+  --no-update-notifier --no-progress --loglevel=error`.split(/\s+/)
 /** The pauses between retries. By default, those of npm add up to more than a minute. */
 const PAUSES = { npm_config_fetch_retry_mintimeout: '1000', npm_config_fetch_retry_maxtimeout: '5000' }
 const ADVICE =
@@ -115,14 +115,44 @@ async function installNow(root, part, lockfile) {
   const tools = part === 'tools' ? '--include=dev' : '--omit=dev'
   if (!whyInstall(root, 'production')) {
     await removeTools(root, lockfile)
-    await npm(root, ['install', '--no-save', '--package-lock', tools])
-  } else await npm(root, ['ci', tools])
+    await withProgress(root, lockfile, part, npm(root, ['install', '--no-save', '--package-lock', tools]))
+  } else await withProgress(root, lockfile, part, npm(root, ['ci', tools]))
   const missing = missingPackages(root, lockfile, part).join(', ')
   if (missing) throw new UserError(`Cannot install: npm left out ${missing}.`, ADVICE)
   linkRuntime(root)
   // Replaced atomically, so that the stamp is never missing while the service runs.
   writeFileSync(`${stampFile(root)}.new`, `${stampOf(root, part).join(' ')}\n`)
   renameSync(`${stampFile(root)}.new`, stampFile(root))
+}
+
+/** Time between two reports of the progress, in milliseconds: on a terminal, in one line that is updated, and elsewhere. */
+const REPORT_MS = process.stderr.isTTY ? 1_000 : 15_000
+
+/**
+ * Reports how many packages are there until the installation ends.
+ * @type {(root: string, lockfile: Lockfile, part: Part, installed: Promise<void>) => Promise<void>}
+ */
+async function withProgress(root, lockfile, part, installed) {
+  const startedAt = performance.now()
+  const wanted = Object.entries(lockfile.packages ?? {}).filter(
+    ([path, { dev, os, cpu }]) =>
+      path.startsWith('node_modules/') &&
+      (part === 'tools' || !dev) &&
+      (!os || os.includes(process.platform)) &&
+      (!cpu || cpu.includes(process.arch)),
+  )
+  const report = () => {
+    const there = wanted.filter(([path]) => existsSync(join(root, path, 'package.json')))
+    const line = `${there.length} of ${wanted.length} packages, ${Math.round((performance.now() - startedAt) / 1000)} s`
+    process.stderr.write(process.stderr.isTTY ? `\r${line}\x1b[K` : `${line}\n`)
+  }
+  const timer = setInterval(report, REPORT_MS)
+  try {
+    await installed
+  } finally {
+    clearInterval(timer)
+    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ import { measureEffort } from './effort.mjs'
 import { install } from './install.mjs'
 import { runtime, UserError } from './runtime.mjs'
 import { countTests, describeCount, forgetResults } from './tally.mjs'
+import { USAGES } from './usage.mjs'
 
 const OPERATIONS = 'services/operations/src/main.ts'
 /** Commands of operators, which have the names of their scripts. */
@@ -121,13 +122,18 @@ function environment(node) {
   const path = [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
   // The folder in which the user typed the command, as npm sets it: programs run in the root.
   const INIT_CWD = process.env.npm_lifecycle_event ? process.env.INIT_CWD : process.cwd()
-  return { NODE_COMPILE_CACHE: join(root, '.cache/compiled'), ...process.env, PATH: path, INIT_CWD }
+  // A program says how long its user has waited, also for an installation.
+  const GANTRY_LAUNCHED_AT = String(Math.round(performance.timeOrigin))
+  const compiled = join(root, '.cache/compiled')
+  return { NODE_COMPILE_CACHE: compiled, ...process.env, PATH: path, INIT_CWD, GANTRY_LAUNCHED_AT }
 }
 
 try {
   const [script = '', ...args] = process.argv.slice(2)
   const tasks = SUITES.includes(script) ? [script] : TASKS[script]
-  process.exitCode = await (tasks ? runTasks(tasks, args) : runProgram(programOf(script, args)))
+  const usage = args.some(argument => argument === '--help' || argument === '-h') ? USAGES[script] : undefined
+  if (usage) console.log(usage)
+  else process.exitCode = await (tasks ? runTasks(tasks, args) : runProgram(programOf(script, args)))
 } catch (error) {
   if (!(error instanceof UserError)) throw error
   console.error([error.message, error.advice].filter(Boolean).join('\n'))

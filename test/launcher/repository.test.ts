@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { USAGES } from '../../bin/usage.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -136,3 +137,10 @@ function resolves(packages: Record<string, Locked>, path: string, name: string):
   const above = path.lastIndexOf('node_modules/')
   return resolves(packages, above <= 0 ? '' : path.slice(0, above - 1), name)
 }
+
+test('every command has help: that of operators prints its own', () => {
+  const operators = read('services/operations/src/commands.ts')
+  const scripts = Object.keys(json('package.json').scripts).filter(script => script !== 'lint')
+  const others = scripts.filter(script => !new RegExp(`^  '?${script}( \\w+)?'?: \\{`, 'm').test(operators))
+  expect(Object.keys(USAGES).toSorted()).toEqual(others.toSorted())
+})

@@ -49,14 +49,17 @@ function fullDiskOf(error: unknown): Error | undefined {
   return error instanceof DiskFull || isFull(error) ? error : fullDiskOf(error.cause)
 }
 
+/** The launcher sets it before it installs packages. */
+const launchedAt = Number(process.env.GANTRY_LAUNCHED_AT) || performance.timeOrigin
+const onReady = process.argv.includes('--build-console') ? startConsoleBuild : () => {}
+
 await runProcess({
   name: 'standalone',
   schema: settingsSchema,
   environment: process.env,
   server: serverOptions,
   second: metricsServer,
-  open: context =>
-    openStandalone(context, process.argv.includes('--build-console') ? startConsoleBuild : undefined),
+  open: context => openStandalone(context, { launchedAt, onReady }),
   startFailure(error) {
     const message = messageOf(error)
     return message && `gantry: ${message}`

@@ -10,16 +10,15 @@ import { startDeploymentAgent } from './deployment-agent.ts'
 import { answerQuarantine, quarantine } from './quarantining.ts'
 import { answerRebuilds } from './rebuilding.ts'
 import { type Settings, withPublicUrl } from './settings.ts'
-import { showAdministrator, terminal } from './terminal.ts'
+import { type Start, showAdministrator, terminal } from './terminal.ts'
 
 const POLL_MS = 20
 
 /**
  * The parts of the standalone process: the five services on the embedded stores of a data folder.
- * @param onReady called once, when the process is ready
  * @throws DataFolderRefused, DiskFull
  */
-export function openStandalone(given: ProcessContext<Settings>, onReady = () => {}): ProcessParts {
+export function openStandalone(given: ProcessContext<Settings>, start: Start): ProcessParts {
   const settings = withPublicUrl(given.settings)
   const context = { ...given, settings }
   const { log } = context
@@ -31,7 +30,7 @@ export function openStandalone(given: ProcessContext<Settings>, onReady = () => 
     },
   })
   const { folder, composed } = openedOn(context, disk)
-  const shown = terminal(settings, folder.path, onReady)
+  const shown = terminal(settings, folder.path, start)
   const { services, identity, dependencies } = composed
   const { readModels, eventStore } = dependencies
   const { peers } = composed

@@ -22,17 +22,24 @@ export const showAdministrator = ({
     `  password  ${password === undefined ? 'as in GANTRY_ADMIN_PASSWORD' : `${bold(password)}   ${faint('shown this once: note it down')}`}`,
   )
 
-/**
- * Shows the progress of the process from now on.
- * @param onReady called after the process has said that it is ready
- */
-export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string, onReady: () => void): Terminal {
-  const startedAt = performance.now()
+export interface Start {
+  /** When the user began to wait, in milliseconds since 1970. */
+  launchedAt: number
+  /** Called after the process has said that it is ready. */
+  onReady(): void
+}
+
+/** Shows the progress of the process from now on. */
+export function terminal(
+  { HOST, BASE_PATH }: Settings,
+  dataFolder: string,
+  { launchedAt, onReady }: Start,
+): Terminal {
   return {
     waitsFor: waiting => print(`waits for ${waiting}`),
     ready(port) {
       const url = `http://${hostInUrl(HOST)}:${port}${BASE_PATH}`
-      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+      const seconds = ((Date.now() - launchedAt) / 1000).toFixed(1)
       print(
         '',
         `Gantry runs at ${bold(`${url}/console`)} ${faint(`(ready in ${seconds} s)`)}`,

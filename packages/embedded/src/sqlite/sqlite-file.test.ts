@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type DatabaseFile, DataFolderRefused, openDatabase } from './sqlite-file.ts'
+import { type DatabaseFile, DataFolderRefused, inspectFiles, openDatabase } from './sqlite-file.ts'
 
 const FILE: DatabaseFile = {
   kind: 'events',
@@ -122,6 +122,14 @@ describe('a file is refused with one line and not changed when it is', () => {
   ] as const)('%s', async (_, made, reason) => {
     fill({ ...FILE, ...made })
     await expectRefusal(reason)
+  })
+
+  it('a damaged file of read models, which can be made again', async () => {
+    fill({ ...FILE, kind: 'read-models' })
+    await truncate(path, 5_000)
+    const refused = `is truncated: 5000 of \\d+ bytes are left. It is made again from the log: remove it and ${path}-wal`
+    expect(() => inspectFiles({ 'read-models': path })).toThrow(new RegExp(refused))
+    expect(() => inspectFiles({ events: path })).not.toThrow('made again')
   })
 
   it('of a newer version and has a log from a process that died', async () => {

@@ -55,6 +55,15 @@ export class DataFolderRefused extends Error {
   }
 }
 
+/** The content of a file of a data folder is lost or damaged. */
+class FileDamaged extends DataFolderRefused {
+  readonly reason: string
+  constructor(path: string, reason: string) {
+    super(path, reason)
+    this.reason = reason
+  }
+}
+
 /** "Gn" and two letters of the kind, big endian, for `PRAGMA application_id`. */
 const APPLICATION_IDS: Readonly<Record<FileKind, number>> = {
   events: 0x476e4576,
@@ -79,10 +88,21 @@ export const FORMATS: Readonly<Record<FileKind, number>> = {
  */
 export function inspectFiles(files: Readonly<Partial<Record<FileKind, string>>>): void {
   for (const [kind, path] of Object.entries(files) as [FileKind, string][]) {
-    if (existsSync(path))
+    if (!existsSync(path)) continue
+    try {
       inspectDatabase(path, { applicationId: APPLICATION_IDS[kind], userVersion: FORMATS[kind] })
+    } catch (error) {
+      throw kind === 'read-models' && error instanceof FileDamaged ? rebuildable(error) : error
+    }
   }
 }
+
+/** Nothing is lost with the read models. */
+const rebuildable = ({ path, reason }: FileDamaged) =>
+  new FileDamaged(
+    path,
+    `${reason}. It is made again from the log: remove it and ${path}-wal, and start again`,
+  )
 
 /** How long a statement waits for the transaction of another process. */
 export const BUSY_TIMEOUT_MS = 10_000
@@ -144,7 +164,7 @@ function lockExclusively(db: DatabaseSync, path: string) {
   try {
     db.exec('BEGIN IMMEDIATE; COMMIT')
   } catch (error) {
-    throw isFull(error) ? error : new DataFolderRefused(path, reason(path, error))
+    throw isFull(error) ? error : refusal(path, error)
   }
 }
 
@@ -168,7 +188,7 @@ function inspectDatabase(path: string, expected: { applicationId: number; userVe
 const logSize = (path: string) => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
 function inspect(path: string, expected: { applicationId: number; userVersion: number }, hasNoLog: boolean) {
-  if (statSync(path).size === 0) throw new DataFolderRefused(path, 'is empty: its content is lost')
+  if (statSync(path).size === 0) throw new FileDamaged(path, 'is empty: its content is lost')
   let db: DatabaseSync | undefined
   try {
     const location = hasNoLog ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
@@ -181,14 +201,13 @@ function inspect(path: string, expected: { applicationId: number; userVersion: n
         path,
         `was made by a newer Gantry (format ${version}, this one knows ${expected.userVersion})`,
       )
-    if (hasNoLog && statSync(path).size < claimedSize(path))
-      throw new DataFolderRefused(path, truncation(path))
+    if (hasNoLog && statSync(path).size < claimedSize(path)) throw new FileDamaged(path, truncation(path))
     if (statSync(path).size > CHECKED_BYTES) return
     const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check)
-    if (found !== 'ok') throw new DataFolderRefused(path, `is damaged: ${found.split('\n').at(-1)}`)
+    if (found !== 'ok') throw new FileDamaged(path, `is damaged: ${found.split('\n').at(-1)}`)
   } catch (error) {
     if (isFull(error)) throw new DiskFull(path, error)
-    throw error instanceof DataFolderRefused ? error : new DataFolderRefused(path, reason(path, error))
+    throw error instanceof DataFolderRefused ? error : refusal(path, error)
   } finally {
     db?.close()
   }
@@ -201,12 +220,13 @@ const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
 
-function reason(path: string, error: unknown): string {
+function refusal(path: string, error: unknown): DataFolderRefused {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  if (code === SQLITE_BUSY) return 'is in use by another process'
-  if (code === SQLITE_NOTADB) return 'is not a SQLite database'
-  if (code !== SQLITE_CORRUPT) return `cannot be read: ${error instanceof Error ? error.message : error}`
-  return statSync(path).size < claimedSize(path) ? truncation(path) : 'is damaged'
+  if (code === SQLITE_BUSY) return new DataFolderRefused(path, 'is in use by another process')
+  if (code === SQLITE_NOTADB) return new FileDamaged(path, 'is not a SQLite database')
+  if (code !== SQLITE_CORRUPT)
+    return new DataFolderRefused(path, `cannot be read: ${error instanceof Error ? error.message : error}`)
+  return new FileDamaged(path, statSync(path).size < claimedSize(path) ? truncation(path) : 'is damaged')
 }
 
 const truncation = (path: string) =>
