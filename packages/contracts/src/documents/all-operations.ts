@@ -10,12 +10,21 @@ import * as identity from '../operations/identity.ts'
 import * as images from '../operations/images.ts'
 import * as imports from '../operations/imports.ts'
 import * as jobs from '../operations/jobs.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { Method, Operation } from '../operations/operation.ts'
 import * as readModels from '../operations/read-models.ts'
 import * as ruleSets from '../operations/rule-sets.ts'
 import * as system from '../operations/system.ts'
 import * as versions from '../operations/versions.ts'
 import * as webhooks from '../operations/webhooks.ts'
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
+
+/** A list comes before its creation, and then what concerns one resource: get, replace, delete. */
+function inOrder(a: Operation, b: Operation): number {
+  if (a.path === b.path) return METHODS.indexOf(a.method) - METHODS.indexOf(b.method)
+  // Braces of parameters sort after letters.
+  return a.path < b.path ? -1 : 1
+}
 
 /** Every operation of the interface, in the order of the documentation. */
 export const OPERATIONS: readonly Operation[] = [
@@ -37,9 +46,11 @@ export const OPERATIONS: readonly Operation[] = [
   readModels,
   system,
 ].flatMap(part =>
-  Object.values(part).filter(
-    (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
-  ),
+  Object.values(part)
+    .filter(
+      (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
+    )
+    .toSorted(inOrder),
 )
 
 /** Descriptions of the tags of operations, in the order of the documentation. */

@@ -150,6 +150,24 @@ describe('The document', () => {
     }
   })
 
+  test('has no description with a line that Markdown takes for an item of a list', () => {
+    const texts = [...allNodes(document)].flatMap(({ description }) =>
+      typeof description === 'string' ? [description] : [],
+    )
+    expect(texts.filter(text => /^\s*(\d+[.)]|[-*+]) /m.test(text))).toEqual([])
+  })
+
+  test('has operations in the order list, create, get, replace, delete', () => {
+    const ofRuleSets = operations.filter(({ path }) => /^\/ruleSets(\/\{\w+\})?$/.test(path))
+    expect(ofRuleSets.map(({ operation: { operationId } }) => operationId)).toEqual([
+      'listRuleSets',
+      'createRuleSet',
+      'getRuleSet',
+      'updateRuleSet',
+      'deleteRuleSet',
+    ])
+  })
+
   test('has schemas that are JSON Schema 2020-12', () => {
     const schemas = [
       ...Object.values(document.components.schemas),

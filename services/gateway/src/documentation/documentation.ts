@@ -67,9 +67,12 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
       theme: { title: 'Gantry' },
       uiConfig: {
         layout: 'BaseLayout',
+        // Groups and schemas are folded: the page builds what is open.
         docExpansion: 'none',
+        defaultModelsExpandDepth: 0,
         displayRequestDuration: true,
         tryItOutEnabled: true,
+        plugins: [ownPlugin],
       },
     })
   })
@@ -90,6 +93,30 @@ function sendDocument(request: FastifyRequest, reply: FastifyReply, { body, tag 
   reply.headers({ etag: tag, 'cache-control': 'no-cache' })
   if (matchesNone(request.headers['if-none-match'], tag)) return reply.code(304).send()
   return reply.header('content-type', 'application/json; charset=utf-8').send(body)
+}
+
+/** What the plugin uses of Swagger UI. */
+interface Page {
+  preauthorizeApiKey(scheme: string, token: string): void
+  specActions: { updateJsonSpec(document: object): unknown }
+}
+
+/**
+ * A plugin of Swagger UI, which runs in the page. The token in an answer, e.g. of POST /login, becomes the credential of
+ * later requests. The document is parsed as JSON: as YAML, it takes seconds.
+ */
+function ownPlugin(page: Page) {
+  type Answer = { headers?: Record<string, string> }
+  type SetResponse = (path: string, method: string, answer: Answer) => unknown
+  const setResponse =
+    (set: SetResponse): SetResponse =>
+    (path, method, answer) => {
+      const [, token] = /^Bearer (.+)$/.exec(answer.headers?.authorization ?? '') ?? []
+      if (token) page.preauthorizeApiKey('bearer', token)
+      return set(path, method, answer)
+    }
+  const parseToJson = () => (text: string) => page.specActions.updateJsonSpec(JSON.parse(text))
+  return { statePlugins: { spec: { wrapActions: { setResponse, parseToJson } } } }
 }
 
 /** Makes a value at the first call. */
