@@ -45,8 +45,8 @@ export function sqliteReadModels(options: ReadModelsOptions): ReadModels {
   return withGenerations(sqliteReadModelStore(options), { knownForMs, writtenWithinMs: PAUSED_MS })
 }
 
-/** Documents of a transaction: other work of the process waits for it. */
-const WRITTEN_AT_ONCE = 400
+/** Documents of a transaction, some 5 ms with their index: other work of the process waits for it. */
+const WRITTEN_AT_ONCE = 64
 
 /** The store without groups of collections, which `withGenerations` adds. */
 export function sqliteReadModelStore({

@@ -1,8 +1,10 @@
+import { constants } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { DocumentDiff } from '@gantry/contracts'
 import { checkDocument } from '../check/check.ts'
 import { type Checked, type CheckOptions, DocumentInvalid } from '../check/checked.ts'
 import { type Compared, compareDocuments } from '../compare/compare.ts'
+import { lowerPriority } from './priority.ts'
 
 /** A document for a thread to check, or to compare with an earlier one, and what it answers. */
 export type CheckTask = { bytes: Uint8Array; options: CheckOptions } | (Compared & { before: Compared })
@@ -11,6 +13,8 @@ export type CheckAnswer =
   | { diff: DocumentDiff }
   | { errors: DocumentInvalid['errors'] }
   | { failure: string }
+
+lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 parentPort?.on('message', async (task: CheckTask) => {
   let answer: CheckAnswer

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { constants, getPriority } from 'node:os'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { documentChecker } from './checker.ts'
 
@@ -43,6 +45,25 @@ describe('a checker', () => {
     await expect(late).rejects.toMatchObject({ code: 'too-many-checks' })
     expect((await checker.check(document('# Title'))).kind).toBe('markdown')
     expect(threads).toBe(1)
+    await checker.stop()
+  })
+
+  test.skipIf(process.platform !== 'linux')('checks at a lower priority than that of requests', async () => {
+    const ofThreads = async () =>
+      new Map(
+        await Promise.all(
+          (await readdir('/proc/self/task')).map(async (id): Promise<[string, number]> => {
+            const stat = await readFile(`/proc/self/task/${id}/stat`, 'utf8')
+            return [id, Number(stat.replace(/^.*\) /, '').split(' ')[16])]
+          }),
+        ),
+      )
+    const [own, before] = [getPriority(), await ofThreads()]
+    const checker = documentChecker(undefined, { ...limits, idleMs: 60_000 })
+    await checker.check(document('# Title'))
+    const added = [...(await ofThreads())].filter(([id]) => !before.has(id)).map(([, priority]) => priority)
+    expect(Math.max(...added)).toBeGreaterThanOrEqual(constants.priority.PRIORITY_BELOW_NORMAL)
+    expect(getPriority()).toBe(own)
     await checker.stop()
   })
 

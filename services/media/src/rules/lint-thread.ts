@@ -1,6 +1,7 @@
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { DocumentInvalid } from '../check/checked.ts'
+import { lowerPriority } from '../document/priority.ts'
 import { type Linted, lint, tryRuleSet } from './lint.ts'
 
 /** The content of a rule set, and a document to apply it to. Without a document the rule set is tried. */
@@ -17,8 +18,8 @@ async function answerTo({ bytes, content, awaited }: LintTask): Promise<LintAnsw
     await tryRuleSet(content)
     return { linted: { errors: 0, warnings: 0, findings: [] } }
   }
-  // On Linux this is the priority of the calling thread, for good. Requests and checks go first.
-  if (!awaited) setPriority(constants.priority.PRIORITY_LOW)
+  // For good. Requests and checks go first.
+  if (!awaited) lowerPriority(constants.priority.PRIORITY_LOW)
   return { linted: await lint(bytes, content) }
 }
 
