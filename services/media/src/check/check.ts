@@ -22,12 +22,17 @@ import { looksLikeWsdl, wsdlContent } from './wsdl.ts'
 /**
  * Tells the kind of a document by its content, checks it, and extracts what it says. A document claims a kind by its first
  * lines or members; then it must have the syntax of that kind. What claims none is `other`.
+ * @param release called once the bytes are decoded and no longer needed
  * @throws DocumentInvalid
  */
-export function checkDocument(bytes: Uint8Array, { kind: wanted, charset }: CheckOptions = {}): Checked {
+export function checkDocument(
+  bytes: Uint8Array,
+  { kind: wanted, charset }: CheckOptions = {},
+  release = () => {},
+): Checked {
   try {
     if (bytes.length === 0) throw invalid('the document is empty')
-    const checked = binary(bytes) ?? textual(decode(bytes, charset), wanted)
+    const checked = binary(bytes) ?? textual(decodeAll(bytes, charset, release), wanted)
     const found = checked ?? made('other', 'application/octet-stream', contentWith())
     if (wanted !== undefined && found.kind !== wanted)
       throw invalid(`the content is ${found.kind}, not ${wanted}`)
@@ -37,6 +42,12 @@ export function checkDocument(bytes: Uint8Array, { kind: wanted, charset }: Chec
       throw invalid('the document is nested too deeply')
     throw error
   }
+}
+
+function decodeAll(bytes: Uint8Array, charset: string | undefined, release: () => void) {
+  const decoded = decode(bytes, charset)
+  release()
+  return decoded
 }
 
 const made = (
