@@ -22,6 +22,7 @@ export {
 export { foldCase } from './fold-case.ts'
 export { storedGenerations, withGenerations } from './generations.ts'
 export { idsOf, pagesOf } from './pages.ts'
+export { queryChecks } from './query-checks.ts'
 export {
   type Checkpoints,
   type CollectionGroup,

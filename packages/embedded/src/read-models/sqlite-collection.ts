@@ -3,11 +3,10 @@ import {
   type Collection,
   type CollectionDefinition,
   type Document,
-  type Filter,
   type Found,
   type Query,
+  queryChecks,
   type Stored,
-  UnknownField,
 } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import type { DocumentTable, Row } from './document-table.ts'
@@ -24,7 +23,8 @@ export interface CollectionFile extends Pick<FileAccess, 'read' | 'write'> {
 
 /** Size of the cache of parsed documents per collection, in characters of JSON. */
 const KEPT_CHARACTERS = 8_000_000
-const MAX_LIMIT = 1_000
+/** Number of ids, or of tombstones, that are read or forgotten together. */
+const AT_ONCE = 1_000
 
 /**
  * Parsed documents are cached by sequence number. A sequence number never refers to another document, so that the cache
@@ -35,6 +35,7 @@ export function sqliteCollection<D extends Document>(
   { table, lists, read, write, now }: CollectionFile,
 ): Collection<D> {
   const kept = new LRUCache<number, Stored<D>>({ maxSize: KEPT_CHARACTERS })
+  const checks = queryChecks(definition)
 
   const parsed = (row: Row | undefined): Stored<D> | undefined => {
     if (!row || row.doc === null) return undefined
@@ -48,17 +49,6 @@ export function sqliteCollection<D extends Document>(
     return seq === undefined ? undefined : (kept.get(seq) ?? parsed(table.get(id)))
   }
 
-  const checked = ({ where = {}, text = [], search }: Filter) => {
-    for (const name of Object.keys(where)) requireField(name)
-    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
-    if (search?.named) requireField(search.named.field)
-    return { where, text: text.filter(term => term !== ''), ...(search && { search }) }
-  }
-
-  const requireField = (name: string) => {
-    if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
-  }
-
   /** How the documents of a page are read. With `parts`, only one whole document is in memory at a time. */
   const readerOf = ({ once, parts }: Query): ((seq: number) => Stored<D>) => {
     if (parts) return seq => partial(kept.peek(seq) ?? fromRow(table.at(seq)), parts)
@@ -67,12 +57,9 @@ export function sqliteCollection<D extends Document>(
   }
 
   const page = async (query: Query, counting: boolean) => {
-    const { sort = [], skip = 0, limit } = query
-    for (const { field } of sort) requireField(field)
-    if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
-      throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
+    checks.page(query)
     const take = ({ seqs, total }: Page): Found<D> => ({ items: seqs.map(readerOf(query)), total })
-    return lists().find({ ...query, ...checked(query) }, { counting, take })
+    return lists().find({ ...query, ...checks.filter(query) }, { counting, take })
   }
 
   return {
@@ -86,10 +73,10 @@ export function sqliteCollection<D extends Document>(
     existing: async ids => read(() => new Set(ids.filter(table.exists))),
     find: query => page(query, true),
     list: async query => (await page(query, false)).items,
-    count: async filter => lists().count(checked(filter)),
+    count: async filter => lists().count(checks.filter(filter)),
     facet: async (filter, field, limit) => {
-      requireField(field)
-      return lists().facet(checked(filter), field, limit)
+      checks.field(field)
+      return lists().facet(checks.filter(filter), field, limit)
     },
     ids: () => idsOf(table, read),
     put: async (doc, revision) => {
@@ -98,17 +85,17 @@ export function sqliteCollection<D extends Document>(
     },
     remove: async (id, revision) =>
       write(() => table.store({ id, revision, doc: null, overSame: true, incomplete: false })),
-    forgetRemoved: async ageMs => write(() => table.forgetRemoved(now(), ageMs, MAX_LIMIT)),
+    forgetRemoved: async ageMs => write(() => table.forgetRemoved(now(), ageMs, AT_ONCE)),
   }
 }
 
 async function* idsOf(table: DocumentTable, read: FileAccess['read']) {
   let after = ''
   for (;;) {
-    const ids = read(() => table.idsAfter(after, MAX_LIMIT))
+    const ids = read(() => table.idsAfter(after, AT_ONCE))
     yield* ids
     after = ids.at(-1) ?? ''
-    if (ids.length < MAX_LIMIT) return
+    if (ids.length < AT_ONCE) return
     await setImmediate()
   }
 }

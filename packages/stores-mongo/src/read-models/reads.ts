@@ -3,8 +3,8 @@ import {
   type Document,
   type Filter,
   type Query,
+  queryChecks,
   type Stored,
-  UnknownField,
   type ValueCount,
 } from '@gantry/stores'
 import { each } from '../connection/connection.ts'
@@ -13,7 +13,6 @@ import type { PreparedCollection } from './prepared-collection.ts'
 import { foundBy, type Opening } from './searches.ts'
 import type { StoredDocument } from './stored-document.ts'
 
-const MAX_LIMIT = 1_000
 const READ = { projection: { doc: 1, revision: 1, live: 1 } }
 
 /** A projection of these parts of the documents. */
@@ -63,25 +62,14 @@ export function readsById<D extends Document>(
 /** Checks the filters of a collection and translates them. */
 function selecting<D extends Document>(prepared: PreparedCollection<D>, opening: Opening) {
   const { definition } = prepared
-
-  const requireField = (name: string) => {
-    if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
-  }
-
-  /** Checks a filter. @returns its non-empty terms */
-  const checked = ({ where = {}, text = [], search }: Filter): string[] => {
-    if (search?.named) requireField(search.named.field)
-    for (const name of Object.keys(where)) requireField(name)
-    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
-    return text.filter(term => term !== '')
-  }
+  const checks = queryChecks(definition)
 
   /** The filter for MongoDB; undefined when no document can satisfy it. */
   const selection = async (filter: Filter) => (await selectionInOrder(filter))?.conditions
 
   /** Also returns the ids that a search has found, the most relevant first. */
   const selectionInOrder = async (filter: Filter) => {
-    const terms = checked(filter)
+    const { text: terms } = checks.filter(filter)
     if (terms.length > 0 && !definition.text?.length) return undefined
     const conditions = conditionsOf(filter, terms, (await prepared.ready()).usesIndexes)
     if (!filter.search) return { conditions }
@@ -89,7 +77,7 @@ function selecting<D extends Document>(prepared: PreparedCollection<D>, opening:
     return ids.length > 0 ? { conditions: { ...conditions, _id: { $in: ids } }, ids } : undefined
   }
 
-  return { requireField, selection, selectionInOrder }
+  return { checks, selection, selectionInOrder }
 }
 
 /** Conditions for MongoDB, and the ids that a search has found, the most relevant first. */
@@ -104,13 +92,7 @@ export function queries<D extends Document>(
   opening: Opening,
 ): Pick<Collection<D>, 'find' | 'list' | 'count'> {
   const { definition, documents, run } = prepared
-  const { requireField, selection, selectionInOrder } = selecting(prepared, opening)
-
-  const checkPage = ({ sort = [], skip = 0, limit }: Query) => {
-    for (const { field } of sort) requireField(field)
-    if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
-      throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
-  }
+  const { checks, selection, selectionInOrder } = selecting(prepared, opening)
 
   const page = async ({ conditions, ids }: Selected, query: Query) => {
     const { sort = [], skip = 0, limit, parts } = query
@@ -147,7 +129,7 @@ export function queries<D extends Document>(
   return {
     find: query =>
       run(async () => {
-        checkPage(query)
+        checks.page(query)
         const selected = await selectionInOrder(query)
         if (!selected) return { items: [], total: 0 }
         const { conditions } = selected
@@ -162,7 +144,7 @@ export function queries<D extends Document>(
       }),
     list: query =>
       run(async () => {
-        checkPage(query)
+        checks.page(query)
         const selected = await selectionInOrder(query)
         return selected ? page(selected, query) : []
       }),
@@ -180,7 +162,7 @@ export function facets<D extends Document>(
   opening: Opening,
 ): Pick<Collection<D>, 'facet'> {
   const { definition, documents, run } = prepared
-  const { requireField, selection } = selecting(prepared, opening)
+  const { checks, selection } = selecting(prepared, opening)
 
   /** The items of a field of all documents that satisfy the conditions. */
   const itemsIn = async (conditions: object, field: string): Promise<ValueCount['value'][]> => {
@@ -193,7 +175,7 @@ export function facets<D extends Document>(
   return {
     facet: (filter, field, limit) =>
       run(async () => {
-        requireField(field)
+        checks.field(field)
         const conditions = await selection(filter)
         if (!conditions) return []
         const ofItems = definition.fields[field] === 'strings'
