@@ -49,6 +49,27 @@ const write = (number: number, title = `Book ${number}`) => ({
 })
 const writes = (count: number) => Array.from({ length: count }, (_, number) => write(number))
 
+describe('a write of a command', () => {
+  const commands = async (revision: number, found = 1) => {
+    const { url, asked } = await server(command => (command === 'update' ? { ok: 1, n: found } : undefined))
+    await open(url).collection(books).put({ id: 'b', title: 'Book' }, revision)
+    return ['find', 'insert', 'update'].flatMap(command =>
+      asked(command)
+        .filter(document => Object.values(document).includes('test.books.v1'))
+        .map(() => command),
+    )
+  }
+
+  it('does not read what is stored first', async () => {
+    expect(await commands(0)).toEqual(['insert'])
+    expect(await commands(7)).toEqual(['update'])
+  })
+
+  it('reads what is stored when there is no earlier revision', async () => {
+    expect(await commands(7, 0)).toEqual(['find', 'insert', 'update'])
+  })
+})
+
 describe('indexes', () => {
   const made = async (hello: Document) => {
     // The driver creates its own indexes when there are no files yet.

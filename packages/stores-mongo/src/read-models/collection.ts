@@ -13,10 +13,11 @@ import type { StoredDocument } from './stored-document.ts'
 export interface OpenCollection<D extends Document> extends Collection<D> {
   /**
    * Applies changes of different documents.
-   * @param confirm of a pauseWatch that was started before the lease was checked
+   * @param how.confirm of a pauseWatch that was started before the lease was checked
+   * @param how.isNext whether the writer knows the newest revisions
    * @returns the number of changes that were applied
    */
-  make(changes: readonly Change[], confirm?: () => void): Promise<number>
+  make(changes: readonly Change[], how: { confirm?: () => void; isNext: boolean }): Promise<number>
   /** To be called after the collection was dropped. */
   prepareAgain(): void
   readonly prepared: PreparedCollection<D>
@@ -39,8 +40,8 @@ export function mongoCollection<D extends Document>(
 ): OpenCollection<D> {
   const { run } = connection
   const prepared = new PreparedCollection(definition, connection, access)
-  const make: OpenCollection<D>['make'] = (changes, confirm = pauseWatch(access.elapsed)) =>
-    makeFitting(prepared, changes, confirm)
+  const make: OpenCollection<D>['make'] = (changes, { confirm = pauseWatch(access.elapsed), isNext }) =>
+    makeFitting(prepared, changes, { confirm, isNext })
   return {
     ...readsById(prepared),
     prepared,
@@ -56,9 +57,10 @@ export function mongoCollection<D extends Document>(
     prepareAgain: () => prepared.prepareAgain(),
     put: async (doc, revision) => {
       const change = changeOf({ id: doc.id, doc, revision })
-      return (await run(() => make([change]))) === 1
+      return (await run(() => make([change], { isNext: true }))) === 1
     },
-    remove: async (id, revision) => (await run(() => make([changeOf({ id, doc: null, revision })]))) === 1,
+    remove: async (id, revision) =>
+      (await run(() => make([changeOf({ id, doc: null, revision })], { isNext: true }))) === 1,
   }
 }
 
@@ -66,7 +68,7 @@ export function mongoCollection<D extends Document>(
 async function makeFitting<D extends Document>(
   prepared: PreparedCollection<D>,
   changes: readonly Change[],
-  confirm: () => void,
+  how: { confirm: () => void; isNext: boolean },
 ): Promise<number> {
   const { definition, documents, vocabulary } = prepared
   const { usesIndexes, changesPerRequest } = await prepared.ready()
@@ -85,7 +87,7 @@ async function makeFitting<D extends Document>(
   const fitting = changes.filter(fits)
   if (definition.search)
     await vocabulary.add(fitting.flatMap(change => (change.doc ? (stored(change).words ?? []) : [])))
-  const made = await makeChanges(documents, fitting, { stored, changesPerRequest, confirm })
+  const made = await makeChanges(documents, fitting, { stored, changesPerRequest, ...how })
   if (tooLarge) throw tooLarge
   return made
 }

@@ -73,7 +73,6 @@ function mongoReadModelStore({
   }
 
   const time = () => timeOf(db)
-
   const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {
     const known = collections.get(definition) as OpenCollection<D> | undefined
     if (known) return known
@@ -107,12 +106,14 @@ function mongoReadModelStore({
 
   return {
     collection,
+    // Without a checkpoint it is the write of a command. Most changes of a projector are stored already.
     async write(writes, checkpoint) {
       const batches = changesIn(writes)
       await run(async () => {
         const confirm = pauseWatch(elapsed)
         if (checkpoint?.lease) await checkpoints.requireHeld(checkpoint.lease)
-        await allDone(batches.map(({ into, changes }) => into.make(changes, confirm)))
+        const isNext = checkpoint === undefined
+        await allDone(batches.map(({ into, changes }) => into.make(changes, { confirm, isNext })))
         if (checkpoint) await checkpoints.save(checkpoint.name, checkpoint.position, checkpoint.lease)
       })
     },
