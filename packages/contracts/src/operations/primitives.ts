@@ -98,19 +98,19 @@ export const integer = (min: number, max: number, otherwise: number, description
 const many = (value: unknown) => (Array.isArray(value) ? value : value === undefined ? undefined : [value])
 
 /** A repeated or comma-separated query parameter. */
-export const listOf = (max: number, description: string) =>
+export const listOf = (max: number, description: string, item: z.ZodType<string, string> = text(100)) =>
   z
     .preprocess(
       value =>
         many(value)?.flatMap(item =>
           typeof item === 'string' ? item.split(',').filter(part => part !== '') : [item],
         ),
-      z.array(text(100)).max(max).optional(),
+      z.array(item).max(max).optional(),
     )
     .meta({
       description,
       param: { style: 'form', explode: true },
-      override: { type: 'array', items: { type: 'string' } },
+      override: { type: 'array', items: { type: 'string', ...(item === Uuid && { format: 'uuid' }) } },
     })
 
 export interface SortBy {

@@ -4,6 +4,7 @@ import {
   flag,
   Instant,
   label,
+  listOf,
   optional,
   pageOf,
   paging,
@@ -201,6 +202,9 @@ export const DeliveryRecord = z
     url: ShownUrl,
     eventId: z.uuid(),
     eventType: z.string(),
+    api: z.uuid().nullable().meta({
+      description: 'The API that the data of the event name; null for a caller who may not read the payload',
+    }),
     traceId: z.string().nullable().meta({
       description:
         'W3C trace id of the request that caused the event, or of the work of the service itself; null if there is none',
@@ -236,6 +240,7 @@ export const DeliveryRecord = z
       url: 'https://example.com/hook',
       eventId: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
       eventType: 'API_DEPLOYED',
+      api: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
       traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
       status: 'RETRYING',
       payload: null,
@@ -268,10 +273,11 @@ const deliveryQuery = z.object({
     .optional()
     .meta({ description: 'Deliveries of events of this type; TEST for tests' }),
   eventId: Uuid.optional().meta({ description: 'Deliveries of this event' }),
-  api: Uuid.optional().meta({
-    description:
-      'Deliveries of events whose data name this API; only of event types whose scope the caller has',
-  }),
+  api: listOf(
+    100,
+    'Deliveries of events whose data name one of these APIs; only of event types whose scope the caller has. Repeated or comma-separated',
+    Uuid,
+  ),
   from: Instant.optional().meta({ description: 'Earliest time of creation, inclusive' }),
   to: Instant.optional().meta({ description: 'Latest time of creation, exclusive' }),
 })
@@ -588,7 +594,9 @@ export const listDeliveries = operation('listDeliveries', 'GET /webhooks/request
   ...deliveries,
   summary: 'List the deliveries of all webhooks, deleted ones included',
   scope: 'WEBHOOKS_READ',
-  query: deliveryQuery,
+  query: deliveryQuery.extend({
+    webhook: Uuid.optional().meta({ description: 'Deliveries to this webhook' }),
+  }),
   responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
 })
 

@@ -54,8 +54,6 @@ export const pendingOf = (webhook: string) => ({ gte: `${webhook}/`, lt: `${webh
 /** The document of a delivery, for the REST API and the scheduler. */
 export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
   format: WebhookFormat
-  /** Id of the API that the data of the event name. */
-  api: string | null
   /** Sort key in the queue, see `queueKey`; null when the delivery is finished. */
   queue: string | null
   finishedAt: string | null
@@ -145,7 +143,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
  * @param ofWebhook event types of the webhook, whose readers see its whole URL; undefined if the webhook is deleted
  */
 export async function deliveryRecord(
-  { format, api, queue, finishedAt, line, turn, ...stored }: DeliveryDocument,
+  { format, queue, finishedAt, line, turn, ...stored }: DeliveryDocument,
   payloads: Pick<Payloads, 'load'>,
   caller: Pick<Principal, 'scopes'>,
   ofWebhook: readonly string[] = Object.keys(EVENT_TYPES),
@@ -162,5 +160,5 @@ export async function deliveryRecord(
   const hidden = { responseBody: null, responseHeaders: null }
   const attemptLog = fields.attemptLog.map(attempt => ({ ...attempt, ...hidden }))
   const failureMessage = fields.failureMessage?.split(':', 1)[0] ?? null
-  return { ...fields, attemptLog, failureMessage, payload: null }
+  return { ...fields, attemptLog, failureMessage, api: null, payload: null }
 }

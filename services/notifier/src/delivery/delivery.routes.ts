@@ -43,9 +43,9 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     return { status: 200, body: await list({ webhook: params.webhook_id }, query, principal) }
   })
 
-  route(listDeliveries, async ({ query, principal }) => ({
+  route(listDeliveries, async ({ query: { webhook, ...query }, principal }) => ({
     status: 200,
-    body: await list({}, query, principal),
+    body: await list({ webhook }, query, principal),
   }))
 
   route(getDelivery, async ({ params, principal }) => {
@@ -75,7 +75,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   const record = (doc: DeliveryDocument, caller: Principal, ofWebhook: readonly string[] | undefined) =>
     deliveryRecord(doc, deliveries.payloads, caller, ofWebhook)
 
-  const list = async (where: Record<string, Condition>, query: Paging, caller: Principal) => {
+  const list = async (where: Record<string, Condition | undefined>, query: Paging, caller: Principal) => {
     const { items, total } = await deliveries.documents.find(
       listing(query, { ...where, ...conditions(query, caller) }),
     )
@@ -128,9 +128,10 @@ async function typesForChange(
   return eventTypes
 }
 
-function conditions({ status, eventType, eventId, api, from, to }: Paging, caller: Principal) {
-  const ofType = api === undefined ? eventType : readableTypes(caller, eventType)
-  return { status, eventId, api, eventType: ofType, createdAt: range(from, to) }
+function conditions({ status, eventType, eventId, api = [], from, to }: Paging, caller: Principal) {
+  const ofType = api.length === 0 ? eventType : readableTypes(caller, eventType)
+  const ofApi = api.length === 0 ? undefined : { in: api }
+  return { status, eventId, api: ofApi, eventType: ofType, createdAt: range(from, to) }
 }
 
 /** Condition for deliveries whose payload the caller may read: a filter by its content would reveal the content. */
@@ -154,7 +155,7 @@ interface Paging {
   status?: string | undefined
   eventType?: string | undefined
   eventId?: string | undefined
-  api?: string | undefined
+  api?: string[] | undefined
   from?: string | undefined
   to?: string | undefined
 }

@@ -38,7 +38,8 @@ export const deliveriesQuery = (webhookId: string | undefined, search: DeliveryS
     queryKey: ['deliveries', 'list', webhookId, search],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
-      const query = { ...search, size: PAGE_SIZE }
+      const { api, ...others } = search
+      const query = { ...others, ...(api !== undefined && { api: [api] }), size: PAGE_SIZE }
       return answer(
         webhookId === undefined
           ? client.GET('/webhooks/requests', { params: { query }, signal })
