@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import { type Answer, answerOf } from './answer.ts'
 import type { Contract, Operation } from './contract.ts'
-import { faultsOf, isTimestamp } from './problem.ts'
+import { faultsOf, isTimestamp, type Problem } from './problem.ts'
 import { messagesOf } from './stream.ts'
 
 type Value = string | number | boolean
@@ -48,7 +49,8 @@ const checkTimes = (request: string, value: unknown, name = ''): void => {
 
 /**
  * The client that all stories use. It fails on responses whose status, content type or body the OpenAPI document of the
- * service does not list, on refusals that are not complete problems, and on responses without X-Request-Id.
+ * service does not list, on refusals that are not complete problems, and on responses without X-Request-Id. It repeats a
+ * request as the service asks when too many documents are being checked.
  */
 export const clientOf = (service: Service, authorization?: string) => {
   const { baseUrl, contract, seen = () => {} } = service
@@ -100,6 +102,10 @@ export const clientOf = (service: Service, authorization?: string) => {
       if (faults.length > 0)
         throw new Error(`${what} answered ${status}, but ${faults.join('; ')}: ${answer.text}`)
       if (operation) contract.checkProblem(operation, status, (answer.json as { code?: unknown }).code)
+    }
+    if (status === 503 && (answer.json as Problem | undefined)?.code === 'too-many-checks') {
+      await setTimeout(Number(headers.get('retry-after')) * 1_000)
+      return request(method, route, json, options)
     }
     if (status < 400) checkTimes(what, answer.json)
     if (operation && response.ok) service.exercised(operation)
