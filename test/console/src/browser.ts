@@ -208,33 +208,38 @@ const UNMEASURED =
 const faintParts = (page: Page | Frame): Promise<string[]> =>
   page.locator(UNMEASURED).evaluateAll(elements => {
     const { axe, getComputedStyle } = globalThis as unknown as {
-      axe: {
-        setup(): void
-        teardown(): void
-        commons: { color: Record<string, (...args: unknown[]) => unknown> }
-      }
+      axe: { commons: { color: unknown } }
       getComputedStyle: (element: unknown, pseudo?: string) => Record<string, string>
     }
-    const { Color, getBackgroundColor, flattenColors, getContrast } = axe.commons.color as unknown as {
-      Color: new () => { parseString(text: string): void }
-      getBackgroundColor(element: unknown): unknown
-      flattenColors(front: unknown, back: unknown): unknown
-      getContrast(back: unknown, front: unknown): number
+    type Color = { alpha: number; parseString(text: string): Color }
+    const { Color, flattenColors, getContrast } = axe.commons.color as {
+      Color: new () => Color
+      flattenColors(front: Color, back: Color): Color
+      getContrast(back: Color, front: Color): number
     }
-    const ratio = (element: unknown, text: string) => {
-      const front = new Color()
-      front.parseString(text)
-      const back = getBackgroundColor(element)
-      return back ? getContrast(back, flattenColors(front, back)) : Number.POSITIVE_INFINITY
+    const parsed = (text = '') => {
+      const color = new Color()
+      color.parseString(text)
+      return color
+    }
+    const parentsOf = (element: (typeof elements)[number]): (typeof elements)[number][] =>
+      element ? [element, ...parentsOf(element.parentElement)] : []
+    const ratio = (element: (typeof elements)[number], text: string) => {
+      const chain = parentsOf(element).map(each => getComputedStyle(each))
+      const layers = chain.map(({ backgroundColor }) => parsed(backgroundColor))
+      const opaque = layers.findIndex(({ alpha }) => alpha === 1)
+      const back = layers.slice(0, opaque + 1).reduceRight((below, layer) => flattenColors(layer, below))
+      const front = parsed(text)
+      for (const { opacity } of chain) front.alpha *= Number(opacity)
+      return getContrast(back, flattenColors(front, back))
     }
     const found: string[] = []
     const check = (element: (typeof elements)[number], color: string | undefined, least: number) => {
       const measured = color ? ratio(element, color) : least
       if (measured < least) found.push(`${measured.toFixed(2)}:1 ${element.outerHTML.slice(0, 300)}`)
     }
-    axe.setup()
     for (const element of elements) {
-      if (!element.checkVisibility({ opacityProperty: true }) || element.closest('[data-loading]')) continue
+      if (!element.checkVisibility() || element.closest('[data-loading]')) continue
       if (element.matches(':placeholder-shown[placeholder]:not([placeholder=""])'))
         check(element, getComputedStyle(element, '::placeholder').color, 4.5)
       else if (element.matches('[data-variant=dot]'))
@@ -242,6 +247,5 @@ const faintParts = (page: Page | Frame): Promise<string[]> =>
       else if (element.textContent?.trim() || element.value)
         check(element, getComputedStyle(element).color, 4.5)
     }
-    axe.teardown()
     return found
   })
