@@ -207,7 +207,7 @@ test('a session that may only read sees no actions and no form for recoveries', 
   expect(await page.getByRole('button', { name: 'Start recovery' }).count()).toBe(0)
 })
 
-test('a recovery is refused at its field if it has not begun, shows its progress, and is cancelled', async ({
+test('a recovery is refused at its field if it has not begun, asks first, shows its progress, and is cancelled', async ({
   page,
 }) => {
   const inbox = await openReceiver()
@@ -220,10 +220,16 @@ test('a recovery is refused at its field if it has not begun, shows its progress
   await expect.poll(() => to.getAttribute('aria-invalid')).toBe('true')
   await expect.poll(() => to.inputValue()).toMatch(/^2999-01-01T00:00/)
   await to.fill('')
-  await page.getByRole('button', { name: 'Start recovery' }).click()
+  const start = page.getByRole('button', { name: 'Start recovery' })
+  await start.click()
+  const asking = page.getByRole('dialog', { name: /^Send [1-9][\d,]* events\?$/ })
+  await asking.getByText(/^The webhook asks for [1-9][\d,]* events/).waitFor()
+  expect((await request('GET', `/webhooks/${webhook}/recoveries`)).totalElements).toBe(0)
+  await asking.getByRole('button', { name: /^Send/ }).click()
   const recovery = page.getByRole('region', { name: /^Recovery of/ })
   await recovery.getByText('Running').waitFor()
-  await recovery.getByText(/^[1-9][\d,]* of [\d,]+ events/).waitFor()
+  await recovery.getByText(/^[1-9][\d,]* of [1-9][\d,]+ events examined/).waitFor()
+  await expect.poll(() => start.isDisabled()).toBe(true)
   await recovery.getByRole('button', { name: 'Cancel' }).click()
   await recovery.getByText('Cancelled').waitFor()
   await checkPage(page)

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
+import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { TimeField } from '../../parts/time-field.tsx'
@@ -15,25 +16,32 @@ interface Range {
   to: string | undefined
 }
 
+type Plan = Schemas['RecoveryPlan'] & { body: Schemas['RecoveryInput'] }
+
 const lastDay = (): Range => ({ from: new Date(Date.now() - DAY_MS).toISOString(), to: undefined })
 
 /** Starts a recovery of the events in a time range. */
-export function RecoveryForm({ webhookId }: { webhookId: string }) {
+export function RecoveryForm({ webhookId, running }: { webhookId: string; running: boolean }) {
   const queries = useQueryClient()
   const [range, setRange] = useState(lastDay)
   const keys = useIdempotencyKey()
   const change = (changes: Partial<Range>) => setRange(before => ({ ...before, ...changes }))
+  const [plan, setPlan] = useState<Plan>()
   const start = useMutation({
-    mutationFn: (body: Schemas['RecoveryInput']) => {
-      const header = { 'Idempotency-Key': keys.for(body) }
-      const params = { path: { webhook_id: webhookId }, header }
-      return answer(client.POST('/webhooks/{webhook_id}/recover', { params, body }))
+    mutationFn: async (body: Schemas['RecoveryInput']) => {
+      const params = { path: { webhook_id: webhookId }, query: { dryRun: true } }
+      const planned = await answer(client.POST('/webhooks/{webhook_id}/recover', { params, body }))
+      return { ...(planned as Schemas['RecoveryPlan']), body }
     },
-    onSuccess: () => {
-      keys.done()
-      return queries.invalidateQueries({ queryKey: ['recoveries', webhookId] })
-    },
+    onSuccess: setPlan,
   })
+  const recover = async (body: Schemas['RecoveryInput']) => {
+    const header = { 'Idempotency-Key': keys.for(body) }
+    const params = { path: { webhook_id: webhookId }, header }
+    await answer(client.POST('/webhooks/{webhook_id}/recover', { params, body }))
+    keys.done()
+    await queries.invalidateQueries({ queryKey: ['recoveries', webhookId] })
+  }
   const errors = (start.isError && asProblem(start.error).errors) || []
   const errorAt = (field: string) => errors.find(error => error.field === field)?.message
   const submit = (event: FormEvent) => {
@@ -42,42 +50,75 @@ export function RecoveryForm({ webhookId }: { webhookId: string }) {
     if (from !== undefined) start.mutate({ from, ...(to !== undefined && { to }) })
   }
   return (
-    <Paper withBorder p="md" component="form" onSubmit={submit} aria-labelledby="start-recovery">
-      <Stack gap="sm">
-        <Title order={2} size="h4" id="start-recovery">
-          Deliver missed events
-        </Title>
-        <Text size="sm">
-          Events that the webhook did not get, because it was inactive or did not exist, are delivered now.
-          Deliveries that were given up are retried. Those that succeeded, are pending or were cancelled stay
-          as they are.
-        </Text>
-        <Group align="flex-start">
-          <TimeField
-            label="From"
-            required
-            value={range.from}
-            error={errorAt('from')}
-            onChange={from => change({ from })}
-          />
-          <TimeField
-            label="To"
-            description="Now, if it is empty"
-            inputWrapperOrder={['label', 'input', 'description', 'error']}
-            value={range.to}
-            error={errorAt('to')}
-            onChange={to => change({ to })}
-          />
-        </Group>
-        {start.isError && errors.length === 0 && (
-          <ProblemPanel what="The recovery is not started" error={start.error} />
-        )}
-        <Group>
-          <Button type="submit" loading={start.isPending}>
-            Start recovery
-          </Button>
-        </Group>
-      </Stack>
-    </Paper>
+    <>
+      <Paper withBorder p="md" component="form" onSubmit={submit} aria-labelledby="start-recovery">
+        <Stack gap="sm">
+          <Title order={2} size="h4" id="start-recovery">
+            Deliver missed events
+          </Title>
+          <Text size="sm">
+            Events that the webhook did not get, because it was inactive or did not exist, are delivered now.
+            Deliveries that were given up are retried. Those that succeeded, are pending or were cancelled
+            stay as they are.
+          </Text>
+          <Group align="flex-start">
+            <TimeField
+              label="From"
+              required
+              value={range.from}
+              error={errorAt('from')}
+              onChange={from => change({ from })}
+            />
+            <TimeField
+              label="To"
+              description="Now, if it is empty"
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+              value={range.to}
+              error={errorAt('to')}
+              onChange={to => change({ to })}
+            />
+          </Group>
+          {start.isError && errors.length === 0 && (
+            <ProblemPanel what="The recovery is not started" error={start.error} />
+          )}
+          <Group>
+            <Button type="submit" loading={start.isPending} disabled={running}>
+              Start recovery
+            </Button>
+            {running && <Text size="sm">One recovery of a webhook runs at a time.</Text>}
+          </Group>
+        </Stack>
+      </Paper>
+      {/* Outside the form, which would get the submission of the dialog. */}
+      {plan && (
+        <PlanDialog plan={plan} onConfirm={() => recover(plan.body)} onClose={() => setPlan(undefined)} />
+      )}
+    </>
+  )
+}
+
+interface PlanDialogProps {
+  plan: Plan
+  onConfirm: () => Promise<unknown>
+  onClose: () => void
+}
+
+/** Says how many events a recovery sends before it begins. */
+function PlanDialog({ plan: { examined, toSend }, onConfirm, onClose }: PlanDialogProps) {
+  const events = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'event' : 'events'}`
+  return (
+    <ConfirmDialog
+      title={toSend === 0 ? 'There is nothing to send' : `Send ${events(toSend)}?`}
+      action={`Send ${events(toSend)}`}
+      failed="The recovery is not started"
+      disabled={toSend === 0}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        The webhook asks for {events(examined)} of this time. {toSend === 0 ? 'All of them' : 'The others'}{' '}
+        have arrived, are pending or were cancelled.
+      </Text>
+    </ConfirmDialog>
   )
 }

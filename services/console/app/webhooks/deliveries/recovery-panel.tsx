@@ -17,9 +17,10 @@ export function RecoveryPanel({ webhookId }: { webhookId: string }) {
   const mayChange = useAllowed('WEBHOOKS_WRITE')
   const [page, setPage] = useState(1)
   const list = useQuery(recoveriesQuery(webhookId, page))
+  const running = list.data?.content.some(({ status }) => status === 'RUNNING') ?? false
   return (
     <Stack maw={960}>
-      {mayChange && <RecoveryForm webhookId={webhookId} />}
+      {mayChange && <RecoveryForm webhookId={webhookId} running={running} />}
       <Title order={2} size="h4">
         Recoveries
       </Title>
@@ -50,7 +51,7 @@ const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 })
 
 function RecoveryCard({ recovery, mayCancel }: { recovery: Recovery; mayCancel: boolean }) {
-  const { from, to, status, progress, examined, recovered, createdAt } = recovery
+  const { from, to, status, progress, total, examined, recovered, createdAt } = recovery
   const { label, color } = STATUS[status]
   const range = absolute.formatRange(Date.parse(from), Date.parse(to))
   return (
@@ -70,10 +71,12 @@ function RecoveryCard({ recovery, mayCancel }: { recovery: Recovery; mayCancel: 
           aria-label={`Progress of the recovery of ${range}`}
         />
         <Group gap="md">
-          <Text size="sm">{percent.format(progress)} of the events processed</Text>
-          <Text size="sm">
-            {recovered.toLocaleString('en')} of {examined.toLocaleString('en')} events are delivered again
+          <Text size="sm" role="status">
+            {total === null
+              ? 'The events are being counted'
+              : `${examined.toLocaleString('en')} of ${total.toLocaleString('en')} events examined (${percent.format(progress)})`}
           </Text>
+          <Text size="sm">{recovered.toLocaleString('en')} delivered again</Text>
           <Text size="sm">
             Started <Time at={createdAt} />
           </Text>
