@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import {
@@ -280,17 +281,29 @@ test('versions are added, edited beside another person, and deleted, and show th
   await page.getByRole('heading', { name: 'No versions yet' }).waitFor()
 })
 
-test('an API is deployed and undeployed, and the page follows the job', async ({ page }) => {
+test('an API is deployed to an environment that then gets a name, and undeployed, and the page follows the job', async ({
+  page,
+}) => {
+  const id = randomUUID()
   const api = await createApi()
   await open(page, `/apis/${api.id}?tab=deployments`)
   const environment = page.getByRole('combobox', { name: 'Environment' })
-  await environment.fill('production')
+  await environment.fill('none of this name')
+  await page.getByText('Nothing found').waitFor()
+  await environment.fill(id)
+  await page.getByRole('option', { name: id }).click()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await page.getByText('must be a UUID').waitFor()
-  await environment.fill(ENVIRONMENT)
+  const name = unique('staging')
+  await page.getByRole('button', { name: `Name ${id}` }).click()
+  const naming = page.getByRole('dialog', { name: 'Name the environment' })
+  await naming.getByRole('button', { name: 'Save' }).click()
+  await naming.getByText('Name is required').waitFor()
+  await naming.getByRole('textbox', { name: 'Name' }).fill(name)
+  await naming.getByRole('button', { name: 'Save' }).click()
+  const row = page.getByRole('row', { name })
+  await environment.fill(name)
+  await page.getByRole('option', { name }).waitFor()
   await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
-  const row = page.getByRole('row', { name: ENVIRONMENT })
   await row.getByText('Deployed').waitFor()
   await row.getByText('Administrator').waitFor()
   await page.getByText('No job is running').waitFor()
@@ -307,7 +320,7 @@ test('an API is deployed and undeployed, and the page follows the job', async ({
   await page.reload()
   await page.getByText('One job is running').waitFor()
   await row.getByText('Deploying').waitFor()
-  await page.getByRole('button', { name: `Cancel job of ${ENVIRONMENT}` }).click()
+  await page.getByRole('button', { name: `Cancel job of ${name}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
   const ended = /No deployment job of this API and environment is running/
   await page.getByRole('alert', { name: ended }).waitFor()

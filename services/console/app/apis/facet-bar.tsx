@@ -1,5 +1,6 @@
 import { Button, CloseButton, Group, Loader, Popover } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
+import { useEnvironmentNames } from '../parts/environments.ts'
 import styles from './facet-bar.module.css'
 import { FACETS, type Facet, valueLabel } from './facets.ts'
 import { type ApiSearch, type FilterKey, toggled, withoutFilters } from './search.ts'
@@ -70,11 +71,13 @@ export function ChosenFilters({ search, ownerName, onChange }: ChosenFiltersProp
   const chosen = (Object.keys(filters) as FilterKey[]).flatMap(key =>
     [filters[key] ?? []].flat().map(value => ({ key, value: String(value) })),
   )
+  const environments = useEnvironmentNames(search.environment !== undefined)
   if (chosen.length === 0) return null
   return (
     <Group component="ul" gap="xs" className={styles.chosen} aria-label="Chosen filters">
       {chosen.map(({ key, value }) => {
-        const label = `${LABELS.get(key)}: ${key === 'owner' ? (ownerName ?? value) : valueLabel(key, value)}`
+        const name = key === 'owner' ? ownerName : key === 'environment' ? environments.get(value) : undefined
+        const label = `${LABELS.get(key)}: ${name ?? valueLabel(key, value)}`
         return (
           <li key={`${key} ${value}`} className={styles.chip}>
             {label}

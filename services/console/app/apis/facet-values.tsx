@@ -1,5 +1,6 @@
 import { Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { useEnvironmentNames } from '../parts/environments.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import styles from './facet-values.module.css'
@@ -18,6 +19,7 @@ interface FacetValuesProps {
 /** The values of a facet, the most frequent first. Chosen ones stay in the list when no API has them. */
 export function FacetValues({ facet, search, onToggle }: FacetValuesProps) {
   const values = useFacet(search, facet)
+  const names = useEnvironmentNames(facet.key === 'environment')
   const [term, setTerm] = useState('')
   if (values.isError)
     return (
@@ -27,7 +29,10 @@ export function FacetValues({ facet, search, onToggle }: FacetValuesProps) {
   const chosen = [search[facet.key] ?? []].flat().map(String)
   const known = new Set(values.data.map(({ value }) => value))
   const missing = chosen.filter(value => !known.has(value)).map(value => ({ value, label: value, count: 0 }))
-  const all = [...missing, ...values.data]
+  const all = [...missing, ...values.data].map(value => ({
+    ...value,
+    label: names.get(value.value) ?? value.label,
+  }))
   const found = all.filter(({ label }) => label.toLowerCase().includes(term.trim().toLowerCase()))
   return (
     <Stack gap="xs">

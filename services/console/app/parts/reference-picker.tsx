@@ -64,6 +64,25 @@ const KINDS = {
       return choice({ ...user, name: user.username ?? user.id })
     },
   },
+  environment: {
+    scope: 'ENVIRONMENT_READ',
+    async find(text, signal) {
+      const wanted = text.toLowerCase()
+      const { content } = await answer(
+        client.GET('/environments', { params: { query: { size: 100 } }, signal }),
+      )
+      return content
+        .map(({ name, ...environment }) => choice({ ...environment, name: name ?? environment.id }))
+        .filter(({ label }) => label.toLowerCase().includes(wanted))
+    },
+    async one(environment_id, signal) {
+      const params = { path: { environment_id } }
+      const { name, ...environment } = await answer(
+        client.GET('/environments/{environment_id}', { params, signal }),
+      )
+      return choice({ ...environment, name: name ?? environment_id })
+    },
+  },
 } as const satisfies Record<string, Kind>
 
 const messageOf = ({ isFetching, isError }: { isFetching: boolean; isError: boolean }) => {

@@ -1,10 +1,10 @@
-import { Autocomplete, Button, Group, Stack } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Button, Group, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
-import { isUuid } from '../../parts/uuid.ts'
+import { ReferencePicker } from '../../parts/reference-picker.tsx'
 import { readAgain } from './reads.ts'
 
 /** Starts a deployment job of an API to the environment with an id. */
@@ -24,40 +24,27 @@ export function useDeploy(api: string, onStarted = () => {}) {
   })
 }
 
-/** Deploys to an environment by its id. The environments of all APIs are proposed. */
+/** Deploys to an environment: a known one by its name, or a new one by its id. */
 export function DeployForm({ api }: { api: Schemas['Api'] }) {
-  const [environment, setEnvironment] = useState('')
-  const [refused, setRefused] = useState<string>()
-  const id = environment.trim()
-  const deploy = useDeploy(api.id, () => setEnvironment(''))
-  const known = useQuery({
-    queryKey: ['apis', 'facets', 'all'],
-    queryFn: ({ signal }) => answer(client.GET('/apis/facets', { signal })),
-    staleTime: 60_000,
-  })
+  const [environment, setEnvironment] = useState<string>()
+  const deploy = useDeploy(api.id, () => setEnvironment(undefined))
   return (
     <form
-      noValidate
       onSubmit={event => {
         event.preventDefault()
-        // The id is a part of the path, and the service knows no other paths.
-        if (isUuid(id)) deploy.mutate(id)
-        else setRefused(id)
+        if (environment) deploy.mutate(environment)
       }}
     >
       <Stack gap="xs">
         <Group align="end">
-          <Autocomplete
+          <ReferencePicker
+            kind="environment"
             label="Environment"
-            description="Id of the environment (UUID)"
-            data={known.data?.environment.map(({ value }) => value) ?? []}
+            description="Its name, or the id (UUID) of a new one"
             value={environment}
             onChange={setEnvironment}
-            error={refused === id && id !== '' && 'must be a UUID'}
-            w={400}
-            maw="100%"
           />
-          <Button type="submit" loading={deploy.isPending} disabled={id === ''}>
+          <Button type="submit" loading={deploy.isPending} disabled={!environment}>
             Deploy
           </Button>
         </Group>

@@ -5,6 +5,7 @@ import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { useEnvironmentNames } from '../../parts/environments.ts'
 import { By } from '../../parts/history-list.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
@@ -13,13 +14,14 @@ import { StatusBadge } from '../../parts/statuses.tsx'
 import { Time } from '../../parts/time.tsx'
 import { DeployForm, useDeploy } from './deploy-form.tsx'
 import { type Deployment, deploymentsOf, starterOf } from './deployments.ts'
+import { EnvironmentDialog } from './environment-dialog.tsx'
 import { apiQuery, readAgain } from './reads.ts'
 import { useHistory } from './use-history.ts'
 
 /** Jobs that others start are seen after this time. */
 const POLL_MS = 5_000
 
-type Doing = { what: 'undeploy' | 'cancel'; environment: string }
+type Doing = { what: 'undeploy' | 'cancel' | 'name'; environment: string; name: string }
 
 /** The environments of an API with the running jobs, which are followed until they end. */
 export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
@@ -90,6 +92,7 @@ interface DeploymentTableProps {
 
 function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) {
   const deploy = useDeploy(api.id)
+  const names = useEnvironmentNames()
   return (
     <>
       {deploy.isError && <ProblemPanel what="The deployment is not started" error={deploy.error} />}
@@ -105,35 +108,36 @@ function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) 
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {deploymentsOf(api).map(({ environment, deployedAt, job }) => {
-              const since = job?.startedAt ?? deployedAt ?? api.updatedAt
-              return (
-                <Table.Tr key={environment}>
-                  <Table.Td>
-                    <Code>{environment}</Code>
-                  </Table.Td>
-                  <Table.Td>
-                    <State job={job} />
-                  </Table.Td>
-                  <Table.Td>
-                    <Time at={since} />
-                  </Table.Td>
-                  <Table.Td>
-                    <By who={starterOf(since, history)} prefix="" />
-                  </Table.Td>
-                  {allowed && (
+            {deploymentsOf(api, [...names.keys()]).map(
+              ({ environment, environmentName, deployedAt, job }) => {
+                const since = job?.startedAt ?? deployedAt ?? api.updatedAt
+                return (
+                  <Table.Tr key={environment}>
+                    <Table.Td>{environmentName ?? <Code>{environment}</Code>}</Table.Td>
                     <Table.Td>
-                      <Actions
-                        environment={environment}
-                        running={job !== undefined}
-                        onDeploy={() => deploy.mutate(environment)}
-                        onDo={onDo}
-                      />
+                      <State job={job} />
                     </Table.Td>
-                  )}
-                </Table.Tr>
-              )
-            })}
+                    <Table.Td>
+                      <Time at={since} />
+                    </Table.Td>
+                    <Table.Td>
+                      <By who={starterOf(since, history)} prefix="" />
+                    </Table.Td>
+                    {allowed && (
+                      <Table.Td>
+                        <Actions
+                          environment={environment}
+                          name={environmentName ?? environment}
+                          running={job !== undefined}
+                          onDeploy={() => deploy.mutate(environment)}
+                          onDo={onDo}
+                        />
+                      </Table.Td>
+                    )}
+                  </Table.Tr>
+                )
+              },
+            )}
           </Table.Tbody>
         </Table>
       </ScrollArea>
@@ -148,43 +152,56 @@ function State({ job }: Pick<Deployment, 'job'>) {
 
 interface ActionsProps {
   environment: string
+  /** The name of the environment, or its id. */
+  name: string
   running: boolean
   onDeploy: () => void
   onDo: (doing: Doing) => void
 }
 
-function Actions({ environment, running, onDeploy, onDo }: ActionsProps) {
+function Actions({ environment, name, running, onDeploy, onDo }: ActionsProps) {
   const button = { size: 'compact-sm', variant: 'default' } as const
+  const mayName = useAllowed('ENVIRONMENT_WRITE')
   if (running)
     return (
       <Button
         {...button}
-        aria-label={`Cancel job of ${environment}`}
-        onClick={() => onDo({ what: 'cancel', environment })}
+        aria-label={`Cancel job of ${name}`}
+        onClick={() => onDo({ what: 'cancel', environment, name })}
       >
         Cancel job
       </Button>
     )
   return (
     <Group gap="xs">
-      <Button {...button} aria-label={`Deploy again to ${environment}`} onClick={onDeploy}>
+      <Button {...button} aria-label={`Deploy again to ${name}`} onClick={onDeploy}>
         Deploy again
       </Button>
       <Button
         {...button}
-        aria-label={`Undeploy from ${environment}`}
-        onClick={() => onDo({ what: 'undeploy', environment })}
+        aria-label={`Undeploy from ${name}`}
+        onClick={() => onDo({ what: 'undeploy', environment, name })}
       >
         Undeploy
       </Button>
+      {mayName && (
+        <Button
+          {...button}
+          aria-label={`Name ${name}`}
+          onClick={() => onDo({ what: 'name', environment, name })}
+        >
+          Name
+        </Button>
+      )}
     </Group>
   )
 }
 
 function Confirmation({ api, doing, onClose }: { api: string; doing: Doing; onClose: () => void }) {
   const queries = useQueryClient()
-  const { what, environment } = doing
+  const { what, environment, name } = doing
   const params = { path: { environment_id: environment, api_id: api } }
+  if (what === 'name') return <EnvironmentDialog id={environment} onClose={onClose} />
   if (what === 'undeploy')
     return (
       <ConfirmDialog
@@ -199,7 +216,7 @@ function Confirmation({ api, doing, onClose }: { api: string; doing: Doing; onCl
         onClose={onClose}
       >
         <Text size="sm">
-          A job removes it from the environment <Code>{environment}</Code>.
+          A job removes it from the environment <Code>{name}</Code>.
         </Text>
       </ConfirmDialog>
     )
@@ -216,7 +233,7 @@ function Confirmation({ api, doing, onClose }: { api: string; doing: Doing; onCl
       onClose={onClose}
     >
       <Text size="sm">
-        The job of the environment <Code>{environment}</Code> ends as failed, so that another can start. The
+        The job of the environment <Code>{name}</Code> ends as failed, so that another can start. The
         deployment agent is not stopped and may still change the environment.
       </Text>
     </ConfirmDialog>

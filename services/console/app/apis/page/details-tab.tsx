@@ -53,7 +53,9 @@ function Answers({ api }: { api: Schemas['Api'] }) {
         value={
           deployedOn.length === 0
             ? 'No environment'
-            : `${deployedOn.length} ${deployedOn.length === 1 ? 'environment' : 'environments'}`
+            : deployedOn
+                .map(({ environment, environmentName }) => environmentName ?? environment.slice(0, 8))
+                .join(', ')
         }
       >
         {statusText(deploymentStatus)} ·{' '}

@@ -141,10 +141,8 @@ function Environments({ then }: { then: Api }) {
         Deployed to
       </Title>
       {environments.length === 0 && <Text size="sm">No environment</Text>}
-      {environments.map(({ environment }) => (
-        <div key={environment}>
-          <Code>{environment}</Code>
-        </div>
+      {environments.map(({ environment, environmentName }) => (
+        <div key={environment}>{environmentName ?? <Code>{environment}</Code>}</div>
       ))}
     </div>
   )
