@@ -265,3 +265,28 @@ test('"Sign out" forgets the token; "Sign out everywhere" asks first, and ends a
   expect(await statusFor(authorization)).toBe(401)
   expect(await statusFor(token)).toBe(200)
 })
+
+test('a person changes the password: the other logins end, and the session of the page continues', async ({
+  page,
+}) => {
+  const account = await createUser()
+  const [here, elsewhere] = [await logIn(account), await logIn(account)]
+  await open(page, '/apis', here)
+  await userMenu(page, /^Change password/)
+  const changing = page.getByRole('dialog', { name: 'Change password' })
+  const change = changing.getByRole('button', { name: 'Change password' })
+  await change.click()
+  await changing.getByText('New password is required').waitFor()
+  await changing.getByLabel('Present password').fill('wrong')
+  await changing.getByLabel('New password').fill('another long password')
+  await change.click()
+  await changing.getByText(/^Present password is wrong/).waitFor()
+  await checkPage(page)
+  await changing.getByLabel('Present password').fill(account.password)
+  await change.click()
+  await page.getByText('The password is changed').waitFor()
+  expect(await statusFor(elsewhere)).toBe(401)
+  expect(await statusFor(await logIn({ ...account, password: 'another long password' }))).toBe(200)
+  await page.reload()
+  await areas(page).getByRole('link', { name: 'APIs' }).waitFor()
+})

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { checkPage, consoleUrl, fitsPhone, heading, open, showAgain, test } from './src/browser.ts'
-import { as, createUser, logIn, request, unique } from './src/service.ts'
+import { as, createUser, logIn, request, tokenWith, unique } from './src/service.ts'
 
 const withName = (username: string) => request('GET', `/users?username=${username}`)
 
@@ -170,6 +170,18 @@ test('personal data are erased only after the user name is typed, and the result
   await page.getByRole('button', { name: 'Done' }).click()
   await heading(page, 'Users').waitFor()
   expect((await withName(username)).totalElements).toBe(0)
+})
+
+test('an administrator sees the access tokens of a user and revokes one', async ({ page }) => {
+  const user = await createUser()
+  const token = await tokenWith(['API_READ'], await logIn(user))
+  await open(page, `/users/${user.id}`)
+  const tokens = page.getByRole('region', { name: 'Access tokens of the user' })
+  await tokens.getByRole('row', { name: /of a test.*API_READ.*never/ }).waitFor()
+  await tokens.getByRole('button', { name: 'Revoke of a test' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
+  await tokens.getByText('The user has no access token.').waitFor()
+  expect((await as(token, 'GET', '/session')).status).toBe(401)
 })
 
 test('a session has only the administration that its role allows', async ({ page }) => {

@@ -117,6 +117,8 @@ test('menus, links and fields work with the keyboard, and nothing moves with red
   await checkPage(page)
   await expect.poll(() => focused(page)).toBe('Documentation of the interface')
   await page.keyboard.press('ArrowDown')
+  await expect.poll(() => focused(page)).toBe('Change password…')
+  await page.keyboard.press('ArrowDown')
   await expect.poll(() => focused(page)).toBe('Sign out')
   await page.keyboard.press('Escape')
   await expect.poll(() => isFocused(button)).toBe(true)

@@ -80,6 +80,9 @@ export function LoginPage() {
         </Stack>
       </Paper>
       <Text ta="center" size="sm" mt="md">
+        Forgotten your password? An administrator of Gantry can set a new one for you, under Users.
+      </Text>
+      <Text ta="center" size="sm" mt="md">
         <Anchor href={`${INTERFACE_PATH}/docs`}>Documentation of the REST interface</Anchor>
       </Text>
     </Container>

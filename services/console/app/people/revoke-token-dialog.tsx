@@ -8,13 +8,20 @@ import { Time } from '../parts/time.tsx'
 
 interface RevokeTokenDialogProps {
   token: Schemas['AccessToken']
+  /** Id of the user who has it; undefined for the person who is signed in. */
+  owner: string | undefined
   onClose: () => void
 }
 
 /** Asks before an access token is revoked. */
-export function RevokeTokenDialog({ token, onClose }: RevokeTokenDialogProps) {
+export function RevokeTokenDialog({ token, owner, onClose }: RevokeTokenDialogProps) {
   const revoke = async () => {
-    await answer(client.DELETE('/accessTokens/{id}', { params: { path: { id: token.id } } }))
+    const { id } = token
+    await answer(
+      owner === undefined
+        ? client.DELETE('/accessTokens/{id}', { params: { path: { id } } })
+        : client.DELETE('/users/{user_id}/accessTokens/{id}', { params: { path: { user_id: owner, id } } }),
+    )
     notifyDone(`${token.name} is revoked`)
     queries.invalidateQueries({ queryKey: ['tokens'] })
   }

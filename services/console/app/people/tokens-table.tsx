@@ -11,9 +11,12 @@ interface TokensTableProps {
   tokens: readonly Schemas['AccessToken'][]
   sort: string
   onSort: (sort: string) => void
+  /** Id of the user who has them; absent for those of the person who is signed in. */
+  owner?: string
+  revocable?: boolean
 }
 
-export function TokensTable({ tokens, sort, onSort }: TokensTableProps) {
+export function TokensTable({ tokens, sort, onSort, owner, revocable = true }: TokensTableProps) {
   const [revoked, setRevoked] = useState<Schemas['AccessToken']>()
   const sorting = { sort, onSort }
   return (
@@ -40,17 +43,27 @@ export function TokensTable({ tokens, sort, onSort }: TokensTableProps) {
           </Table.Thead>
           <Table.Tbody>
             {tokens.map(token => (
-              <TokenRow key={token.id} token={token} onRevoke={() => setRevoked(token)} />
+              <TokenRow
+                key={token.id}
+                token={token}
+                onRevoke={revocable ? () => setRevoked(token) : undefined}
+              />
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {revoked && <RevokeTokenDialog token={revoked} onClose={() => setRevoked(undefined)} />}
+      {revoked && <RevokeTokenDialog token={revoked} owner={owner} onClose={() => setRevoked(undefined)} />}
     </>
   )
 }
 
-function TokenRow({ token, onRevoke }: { token: Schemas['AccessToken']; onRevoke: () => void }) {
+function TokenRow({
+  token,
+  onRevoke,
+}: {
+  token: Schemas['AccessToken']
+  onRevoke: (() => void) | undefined
+}) {
   return (
     <Table.Tr>
       <Table.Th scope="row">{token.name}</Table.Th>
@@ -73,9 +86,11 @@ function TokenRow({ token, onRevoke }: { token: Schemas['AccessToken']; onRevoke
         <Expiry token={token} />
       </Table.Td>
       <Table.Td>
-        <Button size="compact-sm" variant="default" onClick={onRevoke} aria-label={`Revoke ${token.name}`}>
-          Revoke
-        </Button>
+        {onRevoke && (
+          <Button size="compact-sm" variant="default" onClick={onRevoke} aria-label={`Revoke ${token.name}`}>
+            Revoke
+          </Button>
+        )}
       </Table.Td>
     </Table.Tr>
   )

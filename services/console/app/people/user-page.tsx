@@ -19,6 +19,7 @@ import { UserBadges } from './user-badges.tsx'
 import { UserDetails } from './user-details.tsx'
 import { UserEnd } from './user-end.tsx'
 import { UserForm } from './user-form.tsx'
+import { UserTokens } from './user-tokens.tsx'
 
 const route = getRouteApi('/inside/users/$userId')
 
@@ -97,6 +98,7 @@ function Loaded({ user, etag, onErase }: LoadedProps) {
       {mayWrite && !above ? (
         <>
           <UserForm user={user} etag={etag} />
+          <UserTokens user={user.id} />
           <UserEnd user={user} etag={etag} onErase={onErase} />
         </>
       ) : (

@@ -1,6 +1,7 @@
 import { Button, Group, Menu, Modal, Stack, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { INTERFACE_PATH } from '../http/place.ts'
 import type { Session } from '../http/session.ts'
 import { signOut, signOutEverywhere } from '../login/sign-in.ts'
@@ -8,10 +9,15 @@ import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { timeText } from '../parts/time.tsx'
 import { ChevronIcon } from './icons.tsx'
 
+const PasswordDialog = lazy(async () => ({
+  default: (await import('./password-dialog.tsx')).PasswordDialog,
+}))
+
 /** Who is signed in, and the ways to sign out. */
 export function UserMenu({ current }: { current: Session }) {
   const { user, tokenName, expiresAt } = current
   const [asked, { open, close }] = useDisclosure()
+  const [changing, password] = useDisclosure()
   return (
     <>
       <Menu position="bottom-end" withInitialFocusPlaceholder={false} width={260}>
@@ -43,10 +49,12 @@ export function UserMenu({ current }: { current: Session }) {
             Documentation of the interface
           </Menu.Item>
           <Menu.Divider />
+          {current.credential === 'LOGIN' && <Menu.Item onClick={password.open}>Change password…</Menu.Item>}
           <Menu.Item onClick={signOut}>Sign out</Menu.Item>
           <Menu.Item onClick={open}>Sign out everywhere…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      <Suspense>{changing && <PasswordDialog onClose={password.close} />}</Suspense>
       <Modal
         opened={asked}
         onClose={close}

@@ -1,0 +1,54 @@
+import { Paper, Stack, Text, Title } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, client } from '../http/client.ts'
+import { useAllowed } from '../http/session.ts'
+import { Pages } from '../parts/pagination.tsx'
+import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { TokensTable } from './tokens-table.tsx'
+
+const SIZE = 10
+
+/** The access tokens of another user, which an administrator may revoke. */
+export function UserTokens({ user }: { user: string }) {
+  const [sort, setSort] = useState('createdAt,desc')
+  const [page, setPage] = useState(1)
+  const mayRevoke = useAllowed('USER_WRITE')
+  const tokens = useQuery({
+    queryKey: ['tokens', 'of', user, sort, page],
+    queryFn: ({ signal }) => {
+      const params = { path: { user_id: user }, query: { sort: [sort], page, size: SIZE } }
+      return answer(client.GET('/users/{user_id}/accessTokens', { params, signal }))
+    },
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Access tokens of the user">
+      <Stack>
+        <Title order={2} size="h4">
+          Access tokens
+        </Title>
+        {tokens.isError && (
+          <ProblemPanel
+            what="The access tokens cannot be listed"
+            error={tokens.error}
+            onRetry={() => void tokens.refetch()}
+          />
+        )}
+        {tokens.data?.totalElements === 0 && <Text size="sm">The user has no access token.</Text>}
+        {tokens.data && tokens.data.content.length > 0 && (
+          <>
+            <TokensTable
+              tokens={tokens.data.content}
+              sort={sort}
+              onSort={setSort}
+              owner={user}
+              revocable={mayRevoke}
+            />
+            <Pages what="tokens" page={tokens.data} onPage={setPage} />
+          </>
+        )}
+      </Stack>
+    </Paper>
+  )
+}
