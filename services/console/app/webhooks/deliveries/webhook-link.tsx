@@ -19,7 +19,7 @@ export function WebhookLink({ id }: { id: string }) {
       inherit
       style={{ overflowWrap: 'anywhere' }}
     >
-      {webhook.data?.displayName ?? id}
+      {webhook.data?.displayName ?? (webhook.isPending ? '…' : id)}
     </AnchorLink>
   )
 }
