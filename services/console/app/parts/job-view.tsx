@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Progress, Stack, Switch, Table, Text } from '@mantine/core'
+import { Alert, Button, Group, Progress, Stack, Switch, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
@@ -7,11 +7,12 @@ import { hasEnded, type Job, type JobResult, resultsQuery, STATUSES } from './jo
 import { AnchorLink } from './links.tsx'
 import { Pages } from './pagination.tsx'
 import { ProblemPanel } from './problem-panel.tsx'
+import { StateBadge, toneOf } from './state-badge.tsx'
 import { Loading } from './states.tsx'
 
 export function JobStatus({ status }: Pick<Job, 'status'>) {
   const [color, text] = STATUSES[status]
-  return <Badge color={color}>{text}</Badge>
+  return <StateBadge color={color}>{text}</StateBadge>
 }
 
 /** How far a job is in words, e.g. `2 of 3 done, 1 failed`. */
@@ -40,7 +41,7 @@ export function JobView({ job }: { job: Job }) {
             <Progress.Section
               value={total === 0 ? 100 : ((done + failed) / total) * 100}
               aria-label="Finished items"
-              color={failed > 0 ? 'orange' : undefined}
+              color={toneOf(failed > 0 ? 'orange' : 'cyan')}
             />
           </Progress.Root>
           <Text size="sm" role="status">

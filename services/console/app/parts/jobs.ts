@@ -10,11 +10,11 @@ const RESULTS = 20
 
 /** The statuses of jobs with their colors, in words. */
 export const STATUSES: Readonly<Record<Job['status'], readonly [color: string, text: string]>> = {
-  QUEUED: ['gray.7', 'Waiting'],
-  RUNNING: ['blue.9', 'Running'],
-  COMPLETED: ['teal.9', 'Completed'],
-  FAILED: ['red.9', 'Failed'],
-  CANCELLED: ['gray.7', 'Cancelled'],
+  QUEUED: ['gray', 'Waiting'],
+  RUNNING: ['blue', 'Running'],
+  COMPLETED: ['teal', 'Completed'],
+  FAILED: ['red', 'Failed'],
+  CANCELLED: ['gray', 'Cancelled'],
 }
 
 /** Whether a job will not change any more. */

@@ -1,6 +1,7 @@
-import { Alert, Badge, Code, DataList, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Badge, DataList, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useAllowed } from '../http/session.ts'
+import { Copied } from '../parts/copy.tsx'
 import { ButtonLink } from '../parts/links.tsx'
 import { OwnerName } from '../parts/owner-name.tsx'
 import { Time } from '../parts/time.tsx'
@@ -39,12 +40,7 @@ export function Overview({ webhook }: { webhook: Webhook }) {
 
 function Details({ webhook }: { webhook: Webhook }) {
   const items: [string, ReactNode][] = [
-    [
-      'URL',
-      <Code key="url" style={{ overflowWrap: 'anywhere' }}>
-        {webhook.url}
-      </Code>,
-    ],
+    ['URL', <Copied key="url" value={webhook.url} what="URL" />],
     ['Name', webhook.name],
     [
       'Event types',
@@ -61,7 +57,7 @@ function Details({ webhook }: { webhook: Webhook }) {
     ['Owner', <OwnerName key="owner" id={webhook.owner} />],
     ['Created', <Time key="created" at={webhook.createdAt} />],
     ['Changed', <Time key="changed" at={webhook.updatedAt} />],
-    ['Id', <Code key="id">{webhook.id}</Code>],
+    ['Id', <Copied key="id" value={webhook.id} what="id" />],
   ]
   return (
     <DataList orientation="horizontal" labelWidth={100}>

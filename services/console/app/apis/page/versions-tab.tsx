@@ -6,6 +6,7 @@ import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { Markdown } from '../../parts/markdown.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
@@ -90,11 +91,7 @@ function VersionTable({ versions, allowed, onDo }: VersionTableProps) {
               </Table.Td>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 {version.displayName}
-                {version.description && (
-                  <Text size="xs" style={{ whiteSpace: 'pre-wrap' }}>
-                    {version.description}
-                  </Text>
-                )}
+                {version.description && <Markdown text={version.description} />}
               </Table.Td>
               <Table.Td>
                 <StatusBadge status={version.status} />
