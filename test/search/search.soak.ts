@@ -13,8 +13,8 @@ import { ndcg, readJudged } from './src/judged.ts'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 const MOST_OPERATIONS = 5_000
-/** The aim is 0.85. */
-const LEAST = 0.8
+/** The aim is 0.85; 0.849 was measured on SQLite. */
+const LEAST = 0.84
 
 interface OpenApi {
   info?: { title?: string }
