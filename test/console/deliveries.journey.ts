@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { checkPage, consoleUrl, fitsPhone, open, searchOf, test } from './src/browser.ts'
 import { openReceiver, type Receiver } from './src/receiver.ts'
-import { createWebhook, request, tokenWith } from './src/service.ts'
+import { createApi, createWebhook, request, tokenWith, unique } from './src/service.ts'
 
 interface Delivery {
   id: string
@@ -180,6 +180,31 @@ test('the list of all deliveries is filtered, and the filters are in the URL', a
   await page.getByLabel('Created before').fill('2020-01-01T00:00')
   await page.getByRole('heading', { name: 'No delivery matches' }).waitFor()
   expect(searchOf(page).to).toMatch(/^(2019|2020)-.*Z$/)
+})
+
+test('the list of all deliveries is filtered by a part of the name of an API, and by the webhook', async ({
+  page,
+}) => {
+  const name = unique('tides')
+  const [found] = [await createApi({ displayName: `Sea ${name}` }), await createApi()]
+  const displayName = unique('By name')
+  const webhook = await subscribe(await openReceiver(), { displayName })
+  await happen(found.id)
+  await happen()
+  await deliveries(webhook, 'SUCCESS', 2)
+  await open(page, '/deliveries?eventType=PRODUCT_API_ADDED')
+  const rows = page.getByRole('row').filter({ hasText: displayName })
+  await expect.poll(() => rows.count()).toBe(2)
+  await page.getByLabel('Name of the API has').fill(name.slice(0, 10))
+  await expect.poll(() => rows.count()).toBe(1)
+  await rows.getByRole('cell', { name: `Sea ${name}`, exact: true }).waitFor()
+  await page.getByLabel('Name of the API has').fill('no such name at all')
+  await page.getByRole('heading', { name: 'No delivery matches' }).waitFor()
+  await page.getByRole('button', { name: 'Remove all filters' }).click()
+  await page.getByRole('combobox', { name: 'Webhook' }).fill(displayName)
+  await page.getByRole('option', { name: displayName }).click()
+  await expect.poll(() => searchOf(page)).toEqual({ webhook })
+  await expect.poll(() => page.getByRole('row').count()).toBe(3)
 })
 
 test('a delivery of a deleted webhook opens from the list and offers no retry', async ({ page }) => {

@@ -70,9 +70,9 @@ test.for<[name: string, read: (search: Search) => object, used: Search, known: o
   [
     'the deliveries',
     readDeliverySearch,
-    { ...TIME, status: 'GIVE_UP', eventType: 'TEST', eventId: ID, page: 2 },
-    { ...UTC, status: 'GIVE_UP', eventType: 'TEST', eventId: ID, page: 2 },
-    { status: 'LATE', eventId: 'half an id', api: 5, from: 'soon', page: 0 },
+    { ...TIME, status: 'GIVE_UP', eventType: 'TEST', eventId: ID, webhook: ID, apiName: 'a', page: 2 },
+    { ...UTC, status: 'GIVE_UP', eventType: 'TEST', eventId: ID, webhook: ID, apiName: 'a', page: 2 },
+    { status: 'LATE', eventId: 'half an id', api: 5, apiName: '', webhook: 'a', from: 'soon', page: 0 },
   ],
   ['a delivery', readOneDeliverySearch, { eventId: ID }, { eventId: ID }, { eventId: 'half an id' }],
   [

@@ -6,6 +6,7 @@ import { answer, client } from '../http/client.ts'
 import type { Query, Scope } from '../http/schemas.ts'
 import { useAllowed } from '../http/session.ts'
 import { webhooksQuery } from './all-webhooks.ts'
+import { apisNamed } from './apis-named.ts'
 import { isUuid } from './uuid.ts'
 
 const TYPING_MS = 200
@@ -33,10 +34,7 @@ const choice = ({ id, displayName, name }: { id: string; displayName?: string | 
 const KINDS = {
   api: {
     scope: 'API_READ',
-    async find(text, signal) {
-      const query: Query<'listApis'> = { text: text || undefined, size: SIZE }
-      return (await answer(client.GET('/apis', { params: { query }, signal }))).content.map(choice)
-    },
+    find: async (text, signal) => (await apisNamed(text, signal)).slice(0, SIZE).map(choice),
     one: async (api_id, signal) =>
       choice(await answer(client.GET('/apis/{api_id}', { params: { path: { api_id } }, signal }))),
   },

@@ -38,7 +38,7 @@ export function DeliveryList({ webhookId }: { webhookId?: string }) {
   const isFiltered = FILTERS.some(name => search[name] !== undefined)
   return (
     <Stack>
-      <Filters search={search} onChange={change} />
+      <Filters search={search} byWebhook={webhookId === undefined} onChange={change} />
       {list.isPending && <Loading what="the deliveries" />}
       {list.isError && (
         <ProblemPanel

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
+import { apisNamed } from '../../parts/apis-named.ts'
 import type { DeliverySearch } from './search.ts'
 
 export type Delivery = Schemas['Delivery']
@@ -37,12 +38,17 @@ export const deliveriesQuery = (webhookId: string | undefined, search: DeliveryS
   queryOptions({
     queryKey: ['deliveries', 'list', webhookId, search],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => {
-      const { api, ...others } = search
-      const query = { ...others, ...(api !== undefined && { api: [api] }), size: PAGE_SIZE }
+    queryFn: async ({ signal }) => {
+      const { api, apiName, webhook, ...others } = search
+      const apis = api ? [api] : apiName && (await apisNamed(apiName, signal)).map(({ id }) => id)
+      if (apis && apis.length === 0) return NONE
+      const query = { ...others, ...(apis && { api: apis }), size: PAGE_SIZE }
       return answer(
         webhookId === undefined
-          ? client.GET('/webhooks/requests', { params: { query }, signal })
+          ? client.GET('/webhooks/requests', {
+              params: { query: { ...query, ...(webhook && { webhook }) } },
+              signal,
+            })
           : client.GET('/webhooks/{webhook_id}/requests', {
               params: { path: { webhook_id: webhookId }, query },
               signal,
@@ -52,6 +58,15 @@ export const deliveriesQuery = (webhookId: string | undefined, search: DeliveryS
     // New deliveries appear at the latest after the longer time.
     refetchInterval: ({ state }) => intervalFor(state.data?.content ?? []) || SLOW_MS,
   })
+
+const NONE: Schemas['DeliveryPage'] = {
+  content: [],
+  size: PAGE_SIZE,
+  number: 1,
+  totalPages: 0,
+  totalElements: 0,
+  last: true,
+}
 
 /** A delivery. It is read again while it is pending. */
 export const deliveryQuery = (webhookId: string, deliveryId: string, eventId: string | undefined) =>

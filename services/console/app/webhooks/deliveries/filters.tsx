@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAllowed } from '../../http/session.ts'
 import { ReferencePicker } from '../../parts/reference-picker.tsx'
+import { TextSearch } from '../../parts/text-search.tsx'
 import { TimeField } from '../../parts/time-field.tsx'
 import { isUuid } from '../../parts/uuid.ts'
 import { eventTypeNamesQuery } from './delivery-queries.ts'
@@ -12,15 +13,16 @@ import { STATUS } from './status-badge.tsx'
 
 interface FiltersProps {
   search: DeliverySearch
+  /** Whether the list has the deliveries of several webhooks. */
+  byWebhook: boolean
   onChange: (changes: { [Name in keyof DeliverySearch]: DeliverySearch[Name] | undefined }) => void
 }
 
 const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: STATUS[value].label }))
 
 /** The filters of a list of deliveries. */
-export function Filters({ search, onChange }: FiltersProps) {
+export function Filters({ search, byWebhook, onChange }: FiltersProps) {
   const types = useQuery(eventTypeNamesQuery)
-  const mayReadApis = useAllowed('API_READ')
   const [opened, { toggle }] = useDisclosure()
   const isFiltered = FILTERS.some(name => search[name] !== undefined)
   return (
@@ -54,8 +56,14 @@ export function Filters({ search, onChange }: FiltersProps) {
           clearButtonProps={{ 'aria-label': 'Remove the filter for the event type' }}
           nothingFoundMessage="No such event type"
         />
-        {mayReadApis && (
-          <ReferencePicker kind="api" label="API" value={search.api} onChange={api => onChange({ api })} />
+        <ApiFilters search={search} onChange={onChange} />
+        {byWebhook && (
+          <ReferencePicker
+            kind="webhook"
+            label="Webhook"
+            value={search.webhook}
+            onChange={webhook => onChange({ webhook })}
+          />
         )}
         <EventIdField
           key={search.eventId}
@@ -77,6 +85,27 @@ export function Filters({ search, onChange }: FiltersProps) {
         </Group>
       )}
     </search>
+  )
+}
+
+/** One API, or those with a part of a name. */
+function ApiFilters({ search, onChange }: Omit<FiltersProps, 'byWebhook'>) {
+  if (!useAllowed('API_READ')) return null
+  return (
+    <>
+      <ReferencePicker
+        kind="api"
+        label="API"
+        value={search.api}
+        onChange={api => onChange({ api, apiName: undefined })}
+      />
+      <TextSearch
+        label="Name of the API has"
+        placeholder="Any"
+        value={search.apiName}
+        onChange={apiName => onChange({ apiName, api: undefined })}
+      />
+    </>
   )
 }
 

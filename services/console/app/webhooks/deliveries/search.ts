@@ -15,6 +15,9 @@ export interface DeliverySearch {
   eventType?: string
   eventId?: string
   api?: string
+  /** A part of the name of the API. */
+  apiName?: string
+  webhook?: string
   /** ISO 8601, UTC. */
   from?: string
   /** ISO 8601, UTC. */
@@ -28,18 +31,21 @@ export interface OneDeliverySearch {
   eventId?: string
 }
 
-export const FILTERS = ['status', 'eventType', 'eventId', 'api', 'from', 'to'] as const
+export const FILTERS = ['status', 'eventType', 'eventId', 'api', 'apiName', 'webhook', 'from', 'to'] as const
 
 type Raw = Record<string, unknown>
 
 /** Reads the state from the URL. Values that it cannot use are left out. */
-export function readDeliverySearch({ status, eventType, eventId, api, from, to, page }: Raw): DeliverySearch {
+export function readDeliverySearch(search: Raw): DeliverySearch {
+  const { status, eventType, eventId, api, apiName, webhook, from, to, page } = search
   const known = STATUSES.find(each => each === status)
   return {
     ...(known && { status: known }),
     ...(typeof eventType === 'string' && eventType !== '' && { eventType }),
     ...(isUuid(eventId) && { eventId }),
     ...(isUuid(api) && { api }),
+    ...(typeof apiName === 'string' && apiName !== '' && { apiName }),
+    ...(isUuid(webhook) && { webhook }),
     // The service takes complete times only, with a zone.
     ...(isTime(from) && { from: new Date(from).toISOString() }),
     ...(isTime(to) && { to: new Date(to).toISOString() }),
