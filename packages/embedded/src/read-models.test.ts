@@ -520,20 +520,35 @@ describe('read models in a file', () => {
     await writer.close()
   })
 
+  const labels = defineCollection<{ id: string; text: string }>({
+    name: 'labels',
+    version: 1,
+    fields: {},
+    search: { fields: { text: { weight: 1, words: 3 } } },
+  })
+  const pages = defineCollection<{ id: string; of: string; text: string }>({
+    name: 'pages',
+    version: 1,
+    fields: { of: 'string' },
+    search: labels.search as NonNullable<typeof labels.search>,
+  })
+
+  it('find by words of more describing documents than one turn of the event loop reads', async () => {
+    const readModels = sqliteReadModels({ path, exclusive: true })
+    const labelled = { collection: labels, id: '7', doc: { id: '7', text: 'plain' }, revision: 0 }
+    const described = Array.from({ length: 10_500 }, (_, n) => {
+      const id = String(n)
+      return { collection: pages, id, doc: { id, of: id, text: n < 9 ? 'amber' : '' }, revision: 0 }
+    })
+    await readModels.write([labelled, ...described])
+    const query = { search: { q: 'amber', described: [{ by: pages, field: 'of' }] }, limit: 10 }
+    const { items } = await readModels.collection(labels).find(query)
+    expect(items.map(({ doc }) => doc.id)).toEqual(['7'])
+    await readModels.close()
+  })
+
   it('find by words what either process stored last, before and after the words are in the file', async () => {
     const random = randomOf(Number(process.env.SEED ?? 20_261_127))
-    const labels = defineCollection<{ id: string; text: string }>({
-      name: 'labels',
-      version: 1,
-      fields: {},
-      search: { fields: { text: { weight: 1, words: 3 } } },
-    })
-    const pages = defineCollection<{ id: string; of: string; text: string }>({
-      name: 'pages',
-      version: 1,
-      fields: { of: 'string' },
-      search: labels.search as NonNullable<typeof labels.search>,
-    })
     const both = [sqliteReadModels({ path }), sqliteReadModels({ path })]
     const stored = { labels: new Map<string, string>(), pages: new Map<string, string>() }
     const unknown = Array.from({ length: 2_100 }, (_, n) => {

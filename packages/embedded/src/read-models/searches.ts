@@ -86,20 +86,21 @@ export class Searches {
 
   /** The slots of the documents that those of another index describe; undefined if there is more to read. */
   #references(describing: ListIndex, field: string): KeptReferences | undefined {
-    const { documents } = this.#index.position()
+    const documents = this.#index.position().documents + describing.position().documents
     const keyOfSlots = `${this.#index.tables.number} slots`
     let slots = this.#kept.get(keyOfSlots) as KeptSlots | undefined
-    // Ids of removed documents are dropped with the slots.
+    // Ids of removed documents are dropped with the slots. Each document of both indexes has or names one id.
     if (!slots || slots.size > 2 * documents + 1_000) slots = new KeptSlots()
     const { name } = describing.tables.columns.get(field) ?? { name: 'id' }
     const key = `${keyOfColumn(describing, name)} to ${this.#index.tables.number}`
     let references = this.#kept.get(key) as KeptReferences | undefined
     if (references?.to !== slots) references = new KeptReferences(name, slots)
-    return (
-      this.#updated(key, references, describing) &&
-      this.#updated(keyOfSlots, slots, this.#index) &&
-      references
-    )
+    // Both, so that the references of this slice stay valid for the next one.
+    const updated = [
+      this.#updated(key, references, describing),
+      this.#updated(keyOfSlots, slots, this.#index),
+    ]
+    return updated.includes(undefined) ? undefined : references
   }
 
   #column(index: ListIndex, field: string): KeptColumn | undefined {
