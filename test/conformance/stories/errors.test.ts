@@ -66,7 +66,8 @@ describe('an unknown path or method', () => {
 
   test('OPTIONS lists the methods of a path', async () => {
     const answer = await admin.request('OPTIONS', '/apis', undefined, { undocumented: true })
-    expect(answer.is(204).headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS')
+    const methods = answer.is(204).headers.get('allow')?.split(', ')
+    expect(methods?.toSorted()).toEqual(['GET', 'HEAD', 'OPTIONS', 'POST'])
     ;(await admin.request('OPTIONS', '/nothing', undefined, { undocumented: true })).refused(404)
   })
 
