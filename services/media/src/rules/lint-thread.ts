@@ -19,7 +19,7 @@ async function answerTo({ bytes, content, awaited }: LintTask): Promise<LintAnsw
     return { linted: { errors: 0, warnings: 0, findings: [] } }
   }
   // For good. Requests and checks go first.
-  if (!awaited) lowerPriority(constants.priority.PRIORITY_LOW)
+  if (!awaited) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   return { linted: await lint(bytes, content) }
 }
 
