@@ -118,7 +118,8 @@ test('the selected deliveries of a list are retried together, and a click on a r
   await deliveries(webhook, 'SUCCESS', 2)
   const row = page.getByRole('row').filter({ hasText: 'Delivered' }).first()
   await row.getByRole('cell').last().click()
-  await page.getByRole('heading', { name: 'Attempt 2 succeeded' }).waitFor()
+  // On a slow machine an automatic attempt is made before the requested one.
+  await page.getByRole('heading', { name: /^Attempt \d+ succeeded$/ }).waitFor()
 })
 
 test('a delivery of an ordered webhook names the delivery that blocks it, with a link', async ({ page }) => {

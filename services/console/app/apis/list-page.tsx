@@ -1,6 +1,6 @@
-import { Button, Code, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { lazy, Suspense, useRef } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { ButtonLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -24,6 +24,9 @@ import {
 import { SearchBox } from './search-box.tsx'
 import { useSelection } from './selection.ts'
 
+const EmptyCatalogue = lazy(async () => ({
+  default: (await import('./empty-catalogue.tsx')).EmptyCatalogue,
+}))
 const route = getRouteApi('/inside/apis')
 
 /** The catalogue of APIs. Its whole state is in the URL. */
@@ -133,21 +136,11 @@ function NothingFound({ search, onChange }: Pick<ResultsProps, 'search' | 'onCha
   const mayWrite = useAllowed('API_WRITE')
   if (!isFiltered(search))
     return (
-      <Empty title="There are no APIs yet">
-        <Stack align="center" gap="sm" maw="36rem">
-          <Text>
-            The catalogue has your APIs with their documents, versions, owners and deployments, and tells
-            others about changes by webhooks.
-          </Text>
+      <Suspense>
+        <EmptyCatalogue mayWrite={mayWrite}>
           <CreateButtons />
-          {mayWrite && (
-            <Text size="sm">
-              Create one by hand, or import OpenAPI and AsyncAPI documents. To look around first, run{' '}
-              <Code>npm run demo</Code> in the folder of Gantry: it adds 2,639 public APIs.
-            </Text>
-          )}
-        </Stack>
-      </Empty>
+        </EmptyCatalogue>
+      </Suspense>
     )
   return (
     <Empty title="No API matches">

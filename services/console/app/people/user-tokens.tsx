@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { useAllowed } from '../http/session.ts'
+import { isProblem } from '../parts/field-errors.ts'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { TokensTable } from './tokens-table.tsx'
@@ -28,7 +29,8 @@ export function UserTokens({ user }: { user: string }) {
         <Title order={2} size="h4">
           Access tokens
         </Title>
-        {tokens.isError && (
+        {/* The page says that the user has been deleted. */}
+        {tokens.isError && !isProblem(tokens.error, 'user-not-found') && (
           <ProblemPanel
             what="The access tokens cannot be listed"
             error={tokens.error}

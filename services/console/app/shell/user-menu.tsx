@@ -1,16 +1,17 @@
-import { Button, Group, Menu, Modal, Stack, Text, UnstyledButton } from '@mantine/core'
+import { Group, Menu, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { INTERFACE_PATH } from '../http/place.ts'
 import type { Session } from '../http/session.ts'
-import { signOut, signOutEverywhere } from '../login/sign-in.ts'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { signOut } from '../login/sign-in.ts'
 import { timeText } from '../parts/time.tsx'
 import { ChevronIcon } from './icons.tsx'
 
 const PasswordDialog = lazy(async () => ({
   default: (await import('./password-dialog.tsx')).PasswordDialog,
+}))
+const SignOutDialog = lazy(async () => ({
+  default: (await import('./sign-out-dialog.tsx')).SignOutDialog,
 }))
 
 /** Who is signed in, and the ways to sign out. */
@@ -54,37 +55,10 @@ export function UserMenu({ current }: { current: Session }) {
           <Menu.Item onClick={open}>Sign out everywhere…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Suspense>{changing && <PasswordDialog onClose={password.close} />}</Suspense>
-      <Modal
-        opened={asked}
-        onClose={close}
-        title="Sign out everywhere"
-        closeButtonProps={{ 'aria-label': 'Cancel' }}
-      >
-        <SignOutEverywhere current={current} onCancel={close} />
-      </Modal>
+      <Suspense>
+        {changing && <PasswordDialog onClose={password.close} />}
+        {asked && <SignOutDialog current={current} onClose={close} />}
+      </Suspense>
     </>
-  )
-}
-
-function SignOutEverywhere({ current, onCancel }: { current: Session; onCancel: () => void }) {
-  const ending = useMutation({ mutationFn: signOutEverywhere })
-  return (
-    <Stack>
-      <Text size="sm">
-        This ends all logins of {current.user.username} in every browser and every program that has logged in
-        with the password, including this one. Work that is not saved there may be lost.
-      </Text>
-      <Text size="sm">Access tokens stay valid. To end one, revoke it.</Text>
-      {ending.isError && <ProblemPanel what="The logins have not been ended" error={ending.error} />}
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button color="red" loading={ending.isPending} onClick={() => ending.mutate()}>
-          End all logins
-        </Button>
-      </Group>
-    </Stack>
   )
 }

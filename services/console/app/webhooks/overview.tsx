@@ -64,7 +64,9 @@ function Details({ webhook }: { webhook: Webhook }) {
       {items.map(([label, value]) => (
         <DataList.Item key={label}>
           <DataList.ItemLabel>{label}</DataList.ItemLabel>
-          <DataList.ItemValue>{value}</DataList.ItemValue>
+          <DataList.ItemValue miw={0} style={{ overflowWrap: 'anywhere' }}>
+            {value}
+          </DataList.ItemValue>
         </DataList.Item>
       ))}
     </DataList>
