@@ -31,7 +31,7 @@ test('a rule set is created after its fault and a preview were shown, gives a do
   await preview.getByLabel('API', { exact: true }).and(page.locator('input')).first().fill(api.name)
   await page.getByRole('option', { name: api.name }).click()
   await preview.getByRole('button', { name: 'Show the preview' }).click()
-  await preview.getByText(/^Score \d+: 1 error, 0 warnings$/).waitFor()
+  await preview.getByText(/^Score \d+ of 100: this set finds 1 error, 0 warnings$/).waitFor()
   await preview.getByRole('row').filter({ hasText: '(rule/title)' }).waitFor()
   await checkPage(page)
   await fitsPhone(page)
@@ -49,7 +49,7 @@ test('a rule set is created after its fault and a preview were shown, gives a do
     JSON.stringify(await request('GET', `${new URL(path).pathname.replace('/manage', '')}/findings`))
   await expect.poll(found).toContain(name)
   await open(page, `/apis/${api.id}?tab=documentation&view=findings`)
-  await page.getByText(/^Score \d+$/).waitFor()
+  await page.getByText(/^Score \d+ of 100$/).waitFor()
   await page
     .getByText(new RegExp(`\\(${name}: rule/title\\)`))
     .first()

@@ -106,7 +106,7 @@ function Previewed({
   return (
     <Stack gap="xs">
       <Text fw={600} role="status">
-        Score {score}: {count(errors, 'error')}, {count(warnings, 'warning')}
+        Score {score} of 100: this set finds {count(errors, 'error')}, {count(warnings, 'warning')}
       </Text>
       <Text size="xs">The score also counts what the other rule sets find.</Text>
       {!isCurrent && <Text size="sm">The rules have changed since.</Text>}

@@ -21,7 +21,7 @@ export const NEW_RULE_SET: RuleSetDraft = {
   description: '',
   enabled: true,
   kinds: KINDS.map(({ value }) => value),
-  content: 'extends:\n  - recommended\nrules:\n  operation-description: warn\n',
+  content: 'rules:\n  operation-description: warn\n',
 }
 
 export const draftOf = ({

@@ -56,7 +56,7 @@ export function RuleSetFields({ draft, errors, onChange, builtIn, readOnly }: Ru
         label={LABELS.content}
         description={
           builtIn ? (
-            'The rules of the built-in set cannot be changed. Make a set of your own that extends it.'
+            'The rules of the built-in set cannot be changed. Make a set of your own beside it.'
           ) : (
             <>
               YAML or JSON with <code>extends</code> and <code>rules</code>, as in{' '}

@@ -18,16 +18,36 @@ interface ChangesViewProps {
   onFrom: (from: string | undefined) => void
 }
 
-const LEVELS: readonly { level: Change['level']; title: string; about: string }[] = [
-  { level: 'BREAKING', title: 'Breaks clients', about: 'Clients of the earlier version fail here.' },
-  { level: 'UNCLEAR', title: 'May break clients', about: 'It depends on how clients use it.' },
-  { level: 'COMPATIBLE', title: 'Compatible', about: 'Clients of the earlier version keep working.' },
+interface Compared {
+  /** Name of the shown version. */
+  own: string
+  /** Name of the version that it is compared with. */
+  other: string
+}
+
+const LEVELS: readonly { level: Change['level']; title: string; about(compared: Compared): string }[] = [
+  {
+    level: 'BREAKING',
+    title: 'Breaks clients',
+    about: ({ own, other }) => `Clients of ${other} fail with ${own} here.`,
+  },
+  { level: 'UNCLEAR', title: 'May break clients', about: () => 'It depends on how clients use it.' },
+  {
+    level: 'COMPATIBLE',
+    title: 'Compatible',
+    about: ({ own, other }) => `Clients of ${other} keep working with ${own}.`,
+  },
 ]
 
 /** What changed in a document since another version: first what breaks clients. */
 export function ChangesView({ path, document, versions, from, onFrom }: ChangesViewProps) {
   const diff = useQuery(changesQuery(path, document, from))
   const others = versions.filter(({ id }) => id !== path.version_id)
+  const nameOf = (version: string | undefined) => versions.find(({ id }) => id === version)?.name
+  const compared = {
+    own: nameOf(path.version_id) ?? 'this version',
+    other: nameOf(from) ?? 'the version before',
+  }
   return (
     <Stack gap="sm">
       <Group>
@@ -43,7 +63,7 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
       </Group>
       {diff.isPending && <Loading what="the changes" />}
       {diff.isError && <NotCompared error={diff.error} onRetry={() => void diff.refetch()} />}
-      {diff.data && <Changes diff={diff.data} />}
+      {diff.data && <Changes diff={diff.data} compared={compared} />}
     </Stack>
   )
 }
@@ -58,28 +78,35 @@ function NotCompared({ error, onRetry }: { error: Error; onRetry: () => void }) 
   return <ProblemPanel what="The documents cannot be compared" error={error} onRetry={onRetry} />
 }
 
-function Changes({ diff: { changes, breaking, truncated } }: { diff: Diff }) {
+interface ChangesProps {
+  diff: Diff
+  compared: Compared
+}
+
+function Changes({ diff: { changes, breaking, truncated }, compared }: ChangesProps) {
   if (changes.length === 0)
     return <Empty title="No changes">Both versions say the same to their clients.</Empty>
   return (
     <>
-      <Verdict breaking={breaking} />
+      <Verdict breaking={breaking} {...compared} />
       {truncated && (
         <Text size="sm">There are more changes than these {changes.length.toLocaleString('en')}.</Text>
       )}
       {LEVELS.map(({ level, title, about }) => {
         const those = changes.filter(change => change.level === level)
-        return those.length > 0 && <Section key={level} title={title} about={about} changes={those} />
+        return (
+          those.length > 0 && <Section key={level} title={title} about={about(compared)} changes={those} />
+        )
       })}
     </>
   )
 }
 
-function Verdict({ breaking }: Pick<Diff, 'breaking'>) {
-  if (breaking)
-    return <Alert color="red" title="This version breaks clients of the other one" role="status" />
-  if (breaking === null) return <Alert color="yellow" title="This version may break clients" role="status" />
-  return <Alert color="green" title="Clients of the other version keep working" role="status" />
+function Verdict({ breaking, own, other }: Pick<Diff, 'breaking'> & Compared) {
+  if (breaking) return <Alert color="red" title={`${own} breaks clients of ${other}`} role="status" />
+  if (breaking === null)
+    return <Alert color="yellow" title={`${own} may break clients of ${other}`} role="status" />
+  return <Alert color="green" title={`Clients of ${other} keep working with ${own}`} role="status" />
 }
 
 interface SectionProps {

@@ -90,7 +90,7 @@ function About({ document }: { document: DocumentRecord }) {
   return (
     <Group gap={6} mb={8}>
       <Badge>{KINDS[document.kind]}</Badge>
-      {score !== null && <Badge>Score {score}</Badge>}
+      {score !== null && <Badge>Score {score} of 100</Badge>}
       {counts.schemas > 0 && <Text size="sm">{counted(counts.schemas, 'schema')}</Text>}
       {findings.errors > 0 && <Text size="sm">{counted(findings.errors, 'error')}</Text>}
       {findings.warnings > 0 && <Text size="sm">{counted(findings.warnings, 'warning')}</Text>}
