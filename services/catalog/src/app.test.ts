@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Job, PUBLIC_EVENTS, requests, subjects } from '@gantry/contracts'
-import { LOG_POSITION } from '@gantry/event-sourcing'
+import { type EventStore, EventStoreUnavailable, LOG_POSITION } from '@gantry/event-sourcing'
 import type { Dependencies } from '@gantry/service-runtime'
 import { hostService } from '@gantry/service-runtime/testing'
 import { pino } from 'pino'
@@ -110,6 +110,31 @@ test('an event of the platform with other data than its type has is refused as i
 })
 
 describe('a deployment', () => {
+  test('starts no job unless its environment is registered, which a deployment of an unknown API does not do', async () => {
+    let isFull = true
+    const { call, create } = await open({
+      around: dependencies => {
+        const eventStore: EventStore = {
+          ...dependencies.eventStore,
+          async append(stream, events, expected) {
+            if (isFull && stream.startsWith('environment-')) throw new EventStoreUnavailable('full')
+            return dependencies.eventStore.append(stream, events, expected)
+          },
+        }
+        return { ...dependencies, eventStore }
+      },
+    })
+    const environment = `/environments/${randomUUID()}`
+    const deploy = async (id: string) => (await call('PUT', `${environment}/apis/${id}`)).status
+    const id = await create()
+    expect(await deploy(id)).toBe(503)
+    isFull = false
+    expect(await deploy(randomUUID())).toBe(404)
+    expect((await call('GET', environment)).status).toBe(404)
+    expect(await deploy(id)).toBe(202)
+    expect((await call('GET', environment)).status).toBe(200)
+  })
+
   const environment = '9c1c3a52-7d0e-4a53-8a3e-0d9b9f0f7c21'
   const opened = async () => {
     const catalog = await open()

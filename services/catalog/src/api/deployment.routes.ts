@@ -17,11 +17,14 @@ export function deploymentRoutes(
   { api, environment, environments }: DeploymentRoutes,
 ): void {
   route(deployApi, async ({ params, metadata, newId }) => {
-    const body = await start('DEPLOY', params, metadata, newId())
     const id = params.environment_id
-    if (!(await environments.get(id)))
+    if (!(await environments.get(id))) {
+      const { state } = await api.load(params.api_id)
+      if (state.status !== 'Live') throw new Refusal('api-not-found')
+      // Before the job: a request that fails in between can be repeated.
       await environment.execute(id, { type: 'RegisterEnvironment', metadata, id })
-    return { status: 202, body }
+    }
+    return { status: 202, body: await start('DEPLOY', params, metadata, newId()) }
   })
 
   route(undeployApi, async ({ params, metadata, newId }) => ({
