@@ -10,8 +10,8 @@ interface Order<D> {
 }
 
 /**
- * The documents that a query finds, in the order of a field, page by page. The next page begins after the last value of
- * the one before, so that no document is left out when others are removed meanwhile.
+ * The documents that a query finds, in the order of a field whose values all differ, page by page. The next page begins
+ * after the last value of the one before, so that no document is left out when others are removed meanwhile.
  */
 export async function* pagesOf<D extends Document>(
   collection: Listed<D>,
