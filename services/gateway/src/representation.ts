@@ -16,14 +16,12 @@ const ONCE = { level: 1 }
 const OFTEN = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
 
 /**
- * Completes the responses of the interface: text is compressed for clients that accept it (RFC 9110 §12.5.3), and every
- * response says how it may be cached. Entity tags are the same in every encoding, so that a client may send one back
- * however it got it. A compressed length tells no secret: no other site can make a browser send the credentials.
+ * Compresses the text of responses for clients that accept it (RFC 9110 §12.5.3). Entity tags are the same in every
+ * encoding, so that a client may send one back however it got it. A compressed length tells no secret: no other site can
+ * make a browser send the credentials.
  */
 export function representations(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
-    if (!reply.hasHeader('cache-control'))
-      reply.header('cache-control', isRecord(request, reply) ? 'private, no-cache' : 'no-store')
     if (!TEXT.test(String(reply.getHeader('content-type') ?? ''))) return payload
     const vary = [reply.getHeader('vary') ?? []].flat().join(', ')
     if (!/accept-encoding/i.test(vary))
@@ -31,9 +29,6 @@ export function representations(app: FastifyInstance): void {
     return isWhole(request, reply) ? compressed(reply, payload, acceptedBy(request)) : payload
   })
 }
-
-const isRecord = ({ method }: FastifyRequest, reply: FastifyReply) =>
-  (method === 'GET' || method === 'HEAD') && reply.statusCode < 400 && reply.hasHeader('etag')
 
 /** Whether a response has all bytes of a body that may be sent in another encoding; not so a document with ranges. */
 const isWhole = ({ method }: FastifyRequest, reply: FastifyReply) =>

@@ -133,6 +133,27 @@ describe('a problem', () => {
   })
 })
 
+test.for([
+  ['private, no-cache', 'GET', 200, { etag: '"7"' }],
+  ['private, no-cache', 'HEAD', 304, { etag: '"7"' }],
+  ['no-store', 'GET', 200, {}],
+  ['no-store', 'GET', 412, { etag: '"7"' }],
+  ['no-store', 'POST', 200, { etag: '"7"' }],
+  ['public, max-age=60', 'GET', 200, { 'cache-control': 'public, max-age=60' }],
+] as const)('a response may be cached as %s: %s %i %j', async ([caching, method, status, headers]) => {
+  app.route({
+    method: method === 'HEAD' ? 'GET' : method,
+    url: '/gantry/record',
+    handler: (_request, reply) => reply.code(status).headers(headers).send(''),
+  })
+  expect((await app.inject({ method, url: '/gantry/record' })).headers['cache-control']).toBe(caching)
+})
+
+test('every problem and health check says that it must not be stored', async () => {
+  for (const url of ['/gantry/fault', '/gantry/absent', '/gantry/health/ready'])
+    expect((await app.inject(url)).headers['cache-control']).toBe('no-store')
+})
+
 test('an empty body with a content type counts as absent', async () => {
   const answer = await app.inject({
     method: 'POST',

@@ -208,6 +208,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   countResponses(app, responses)
   if (connections) limitConnections(app.server, connections, log)
   takeJson(app)
+  limitCaching(app)
   const observe = observeRequest(metrics)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -284,6 +285,21 @@ function takeJson(app: FastifyInstance): void {
       else json(request, body.toString(), withinDepth(done))
     }),
   )
+}
+
+/**
+ * Says for every response how it may be cached, unless its route does: a record with an entity tag by the client of one
+ * caller, which asks each time whether it has changed; anything else not at all (RFC 9111 §5.2.2).
+ */
+function limitCaching(app: FastifyInstance): void {
+  app.addHook('onSend', ({ method }, reply, _payload, done) => {
+    if (!reply.hasHeader('cache-control')) {
+      const isRead = method === 'GET' || method === 'HEAD'
+      const isRecord = isRead && reply.statusCode < 400 && reply.hasHeader('etag')
+      reply.header('cache-control', isRecord ? 'private, no-cache' : 'no-store')
+    }
+    done()
+  })
 }
 
 /** Reads and drops a body that no route reads: otherwise it would stay in memory until the response is complete. */
