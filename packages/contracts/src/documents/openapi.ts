@@ -18,12 +18,12 @@ import { pascalCase, webhookPaths } from './openapi-webhooks.ts'
 
 const DESCRIPTION = `Management of API definitions, their images, versions and deployments, of access tokens and webhooks.
 
-Every response has an \`X-Request-Id\`: that of the request, or a new one. Failures are problem details (RFC 9457) with a
-stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not list is refused with
-the status 400. HEAD is supported wherever GET is. Text of more than 1 KiB is compressed for clients that accept it; entity
-tags are the same in every encoding. A request body may have at most 1 KiB unless the operation states another limit. A
-larger body is answered with the status 413; if there is not enough memory for the body at the moment, with 503 and
-\`Retry-After\`.`
+Every response has an \`X-Request-Id\`: that of the request, or a new one. Failures are problem details (RFC 9457)
+with a stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not list is
+refused with the status 400. HEAD is supported wherever GET is. Text of more than 1 KiB is compressed for clients that
+accept it, except streams and documents of versions; entity tags are the same in every encoding. A request body may
+have at most 1 KiB unless the operation states another limit. A larger body is answered with the status 413; if there
+is not enough memory for the body at the moment, with 503 and \`Retry-After\`.`
 
 const HEADERS = {
   'X-Request-Id': 'Id of the request, for support and logs',
