@@ -84,10 +84,10 @@ export function catalogService(
     apis: periods.moments(readModels.collection(apis), apiPeriods),
     versions: periods.moments(readModels.collection(versions), versionPeriods),
   })
-  const places = environmentsOf(dependencies, projector, api)
+  const environmentPart = environmentsOf(dependencies, projector, api)
   const names = userNames(dependencies)
   const searchFor = searchingBy(names.namesLike)
-  const shared = { namesOf: names.namesOf, environments: places.names, searchFor }
+  const shared = { namesOf: names.namesOf, environments: environmentPart.names, searchFor }
   const announceDeletion = deletionAnnouncer(dependencies)
   const limit = settings.MAX_VERSIONS_PER_API
   const background = jobsOf(dependencies, { projector, api, announceDeletion, limit, ...shared })
@@ -100,7 +100,7 @@ export function catalogService(
       const scoredBelow = scoredBy(readModels.collection(apis), process.peers)
       apiRoutes(route, { api, ...views(), ...shared, scoredBelow, announceDeletion })
       facetRoutes(route, { documents: readModels.collection(apis), ...shared })
-      places.routes(route)
+      environmentPart.routes(route)
       historyRoutes(route, {
         history: readModels.collection(apiHistory),
         periods: readModels.collection(versionPeriods),
