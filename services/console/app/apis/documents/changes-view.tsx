@@ -62,17 +62,30 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
         />
       </Group>
       {diff.isPending && <Loading what="the changes" />}
-      {diff.isError && <NotCompared error={diff.error} onRetry={() => void diff.refetch()} />}
+      {diff.isError && (
+        <NotCompared
+          error={diff.error}
+          missing={from === undefined ? undefined : `${compared.other} has no document ${document.name}.`}
+          onRetry={() => void diff.refetch()}
+        />
+      )}
       {diff.data && <Changes diff={diff.data} compared={compared} />}
     </Stack>
   )
 }
 
-function NotCompared({ error, onRetry }: { error: Error; onRetry: () => void }) {
+interface NotComparedProps {
+  error: Error
+  /** Which document is missing in the chosen version. */
+  missing: string | undefined
+  onRetry: () => void
+}
+
+function NotCompared({ error, missing, onRetry }: NotComparedProps) {
   if (error instanceof RequestFailed && error.problem.code === 'document-not-found')
     return (
       <Empty title="Nothing to compare with">
-        This version has the first document of this name. Choose another version above.
+        {missing ?? 'This version has the first document of this name.'} Choose another version above.
       </Empty>
     )
   return <ProblemPanel what="The documents cannot be compared" error={error} onRetry={onRetry} />

@@ -1,16 +1,18 @@
 import { Button, Code, Group, Menu, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client, tagged } from '../../http/client.ts'
 import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
+import { AnchorLink } from '../../parts/links.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
 import { Time } from '../../parts/time.tsx'
+import { documentedVersionsQuery, newestVersionsQuery } from '../documents/reads.ts'
 import { readAgain, versionsQuery } from './reads.ts'
 import { VersionDialog } from './version-dialog.tsx'
 import { VersionHistoryDialog } from './version-history-dialog.tsx'
@@ -48,7 +50,9 @@ export function VersionsTab({ api }: { api: Schemas['Api'] }) {
           A version has a label such as 1.2.0 and a status that tells users whether to adopt it.
         </Empty>
       )}
-      {all && all.length > 0 && <VersionTable versions={all} allowed={allowed} onDo={setDoing} />}
+      {all && all.length > 0 && (
+        <VersionTable api={api.id} versions={all} allowed={allowed} onDo={setDoing} />
+      )}
       {versions.hasNextPage && (
         <Button
           variant="default"
@@ -64,13 +68,28 @@ export function VersionsTab({ api }: { api: Schemas['Api'] }) {
   )
 }
 
+/** The versions with documents, by id, each with the one before it that has documents too. */
+function useCompared(api: string): ReadonlyMap<string, Version> {
+  const { data: newest } = useQuery(newestVersionsQuery(api))
+  const { data: documented = [] } = useQuery(documentedVersionsQuery(api))
+  const those = newest?.content.filter(({ id }) => documented.includes(id)) ?? []
+  return new Map(
+    those.flatMap(({ id }, index) => {
+      const other = those[index + 1]
+      return other ? [[id, other]] : []
+    }),
+  )
+}
+
 interface VersionTableProps {
+  api: string
   versions: readonly Version[]
   allowed: boolean
   onDo: (doing: Doing) => void
 }
 
-function VersionTable({ versions, allowed, onDo }: VersionTableProps) {
+function VersionTable({ api, versions, allowed, onDo }: VersionTableProps) {
+  const compared = useCompared(api)
   return (
     <ScrollArea type="auto">
       <Table miw={640} verticalSpacing="xs" highlightOnHover>
@@ -92,6 +111,7 @@ function VersionTable({ versions, allowed, onDo }: VersionTableProps) {
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
                 {version.displayName}
                 {version.description && <Markdown text={version.description} />}
+                <Comparison api={api} version={version} before={compared.get(version.id)} />
               </Table.Td>
               <Table.Td>
                 <StatusBadge status={version.status} />
@@ -110,7 +130,36 @@ function VersionTable({ versions, allowed, onDo }: VersionTableProps) {
   )
 }
 
-function Actions({ version, allowed, onDo }: Omit<VersionTableProps, 'versions'> & { version: Version }) {
+/** A link to what changed since the version before; the page that it opens offers all others. */
+function Comparison({
+  api,
+  version,
+  before,
+}: {
+  api: string
+  version: Version
+  before: Version | undefined
+}) {
+  if (!before) return null
+  return (
+    <AnchorLink
+      to="/apis/$apiId"
+      params={{ apiId: api }}
+      search={{ tab: 'documentation', version: version.id, view: 'changes', from: before.id }}
+      size="xs"
+      display="block"
+      aria-label={`Compare ${version.name} with ${before.name}`}
+    >
+      Compare with {before.name}
+    </AnchorLink>
+  )
+}
+
+interface ActionsProps extends Pick<VersionTableProps, 'allowed' | 'onDo'> {
+  version: Version
+}
+
+function Actions({ version, allowed, onDo }: ActionsProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
