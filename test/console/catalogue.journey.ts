@@ -238,7 +238,7 @@ async function changeAll(page: Page, count: number) {
   await dialog(page)
     .getByRole('button', { name: `Change ${count} APIs` })
     .click()
-  await progress(page, `${count} of ${count} done`)
+  await progress(page, `${count} succeeded, 0 failed`)
   await dialog(page).getByRole('button', { name: 'Close' }).click()
 }
 
@@ -293,7 +293,7 @@ test('an API that another person has changed is not deleted, and can be tried ag
   await act(page, 'Delete')
   await dialog(page).getByRole('textbox', { name: 'Type 3 to confirm' }).fill('3')
   await dialog(page).getByRole('button', { name: 'Delete 3 APIs' }).click()
-  await progress(page, '2 of 3 done, 1 failed')
+  await progress(page, '2 succeeded, 1 failed')
   await checkPage(page)
   await dialog(page).getByLabel('Only what failed').check()
   const results = dialog(page).getByRole('table', { name: 'Results' }).getByRole('row')
@@ -301,7 +301,7 @@ test('an API that another person has changed is not deleted, and can be tried ag
   await results.filter({ hasText: 'Changed meanwhile' }).getByText('Failed').waitFor()
   expect(await request('GET', `/apis/${first?.id}`)).toMatchObject({ displayName: 'Changed meanwhile' })
   await dialog(page).getByRole('button', { name: 'Try 1 again' }).click()
-  await progress(page, '3 of 3 done')
+  await progress(page, '3 succeeded, 0 failed')
   await dialog(page).getByRole('button', { name: 'Close' }).click()
   await page.getByRole('heading', { name: 'No API matches' }).waitFor()
 })
@@ -319,7 +319,7 @@ test('a bulk change is one request, and continues when the page is left', async 
   await dialog(page).getByRole('button', { name: 'Change 6 APIs' }).click()
   const { id } = await (await started).json()
   await open(page, `/jobs/${id}`)
-  await page.getByRole('status').getByText('6 of 6 done').waitFor()
+  await page.getByRole('status').getByText('6 succeeded, 0 failed').waitFor()
   expect(changes.map(path => path.split('/').slice(-2).join('/'))).toEqual(['apis/bulk'])
   await page
     .getByRole('table', { name: 'Results' })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { checkPage, fitsPhone, heading, isAt, open, test } from './src/browser.ts'
+import { checkPage, fitsPhone, heading, isAt, loseResponses, open, test } from './src/browser.ts'
 import { openReceiver } from './src/receiver.ts'
 import { request, unique } from './src/service.ts'
 
@@ -38,7 +38,7 @@ test('dropped documents are imported after their plans are shown; the same again
     'broken.yaml': 'openapi: 3.1.0\ninfo: {title: [\n',
     'second.yaml': documentOf(second),
   })
-  await status(page, '2 to import, 1 refused')
+  await status(page, '2 new APIs, 1 refused')
   await row(page, 'first.yaml').getByText('New API').waitFor()
   await row(page, 'first.yaml').getByText('new version 1.0, new document').waitFor()
   await row(page, 'broken.yaml')
@@ -52,9 +52,15 @@ test('dropped documents are imported after their plans are shown; the same again
   await status(page, '2 imported, 1 refused')
   await button(page, 'Clear the list')
   await drop(page, { 'first.yaml': documentOf(first), 'second.yaml': documentOf(second, '2.0') })
-  await status(page, '1 to import, 1 unchanged')
+  await status(page, '1 new version, 1 unchanged')
   await row(page, 'second.yaml').getByText('new version 2.0').waitFor()
+  await loseResponses(page, 'POST', '/apis/import')
   await button(page, 'Import the document')
+  await row(page, 'second.yaml').getByText('The service cannot be reached').waitFor()
+  await page.unrouteAll()
+  const answered = page.waitForResponse(response => isAt('/apis/import')(new URL(response.url())))
+  await button(page, 'Import the document')
+  expect((await answered).headers()).toMatchObject({ 'idempotency-replayed': 'true' })
   await row(page, 'second.yaml').getByText('Updated', { exact: true }).waitFor()
   await page.getByRole('link', { name: second }).click()
   await heading(page, second).waitFor()
@@ -64,7 +70,7 @@ test('an import is cancelled: what was not begun stays to be imported', async ({
   const names = ['a', 'b', 'c'].map(letter => unique(letter))
   await open(page, '/apis/import')
   await drop(page, Object.fromEntries(names.map(name => [name, documentOf(name)])))
-  await status(page, '3 to import')
+  await status(page, '3 new APIs')
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   await page.route(isAt('/apis/import'), async route => {
     await released
@@ -88,17 +94,17 @@ test('many documents are imported by a job, which is listed with its results', a
   const files = Array.from({ length: 21 }, (_, index) => [`${index}.yaml`, documentOf(name, `${index}`)])
   await open(page, '/apis/import')
   await drop(page, Object.fromEntries(files))
-  await status(page, '21 to import')
+  await status(page, '1 new API, 20 new versions')
   await button(page, 'Import 21 documents')
   await heading(page, 'Import').waitFor()
-  await status(page, '21 of 21 done')
+  await status(page, '21 succeeded, 0 failed')
   await checkPage(page)
   await fitsPhone(page)
   await page.getByRole('button', { name: 'Page 2', exact: true }).click()
   await expect.poll(() => page.getByRole('table', { name: 'Results' }).getByRole('row').count()).toBe(2)
   await page.getByRole('navigation', { name: 'Back' }).getByRole('link', { name: 'Jobs' }).click()
   await heading(page, 'Jobs').waitFor()
-  const job = page.getByRole('table', { name: 'Jobs' }).getByRole('row').filter({ hasText: '21 of 21' })
+  const job = page.getByRole('table', { name: 'Jobs' }).getByRole('row').filter({ hasText: '21 succeeded' })
   await job.getByText('Completed').waitFor()
   await checkPage(page)
   await fitsPhone(page)
@@ -112,7 +118,7 @@ test('many documents that are too large for one request are imported one by one'
   // In a request of many, each line break takes two bytes.
   const text = `${JSON.stringify(large)}${'\n'.repeat(10_500_000)}`
   await drop(page, { ...Object.fromEntries(documents), 'large.json': text })
-  await status(page, '21 to import')
+  await status(page, '1 new API, 20 new versions')
   await button(page, 'Import 21 documents')
   await status(page, '21 imported')
 })

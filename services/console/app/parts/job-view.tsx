@@ -15,11 +15,17 @@ export function JobStatus({ status }: Pick<Job, 'status'>) {
   return <StateBadge color={color}>{text}</StateBadge>
 }
 
-/** How far a job is in words, e.g. `2 of 3 done, 1 failed`. */
-export function progressText({ status, total, done, failed }: Job): string {
+/** How far a job is in words, e.g. `2 of 3 done, 1 failed`; at its end `2 succeeded, 1 failed`. */
+export function progressText(job: Job): string {
+  const { status, total, done, failed } = job
   const number = (value: number) => value.toLocaleString('en')
-  const parts = [`${number(done)} of ${number(total)} done`]
-  if (failed > 0) parts.push(`${number(failed)} failed`)
+  if (!hasEnded(job)) {
+    const progress = `${number(done + failed)} of ${number(total)} done`
+    return failed > 0 ? `${progress}, ${number(failed)} failed` : progress
+  }
+  const parts = [`${number(done)} succeeded`, `${number(failed)} failed`]
+  const left = total - done - failed
+  if (left > 0) parts.push(`${number(left)} not done`)
   if (status === 'CANCELLED') parts.push('cancelled')
   return parts.join(', ')
 }

@@ -8,7 +8,8 @@ import { RunningGuard } from '../../parts/leave-guards.tsx'
 import { ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { ImportTable } from './import-table.tsx'
-import { type Importing, useImport } from './use-import.ts'
+import { changesOf } from './requests.ts'
+import { type Importing, type Item, useImport } from './use-import.ts'
 
 /** The page that makes APIs from documents: it says what each would do, and imports them after a confirmation. */
 export function ImportPage() {
@@ -142,22 +143,33 @@ function Confirmation({ importing }: { importing: Importing }) {
   )
 }
 
-/** Numbers of documents, e.g. `2 to import, 1 refused`. */
+/**
+ * What an import would do, e.g. `12 new APIs, 3 new versions, 30 unchanged, 1 refused`; once it has begun, how far it is, e.g.
+ * `2 imported, 1 to import, 1 refused`.
+ */
 function summaryOf(items: Importing['items']): string {
-  const count = (matches: (item: Importing['items'][number]) => boolean) => items.filter(matches).length
-  const unchanged = (item: Importing['items'][number]) =>
-    item.state === 'planned' && item.outcome?.status === 'UNCHANGED'
-  const parts: [number, string][] = [
-    [count(({ state }) => state === 'done'), 'imported'],
-    [
-      count(item => (item.state === 'planned' && !unchanged(item)) || item.state === 'importing'),
-      'to import',
-    ],
-    [count(unchanged), 'unchanged'],
-    [count(({ state }) => state === 'refused'), 'refused'],
+  const inState = (...states: Item['state'][]) => items.filter(({ state }) => states.includes(state))
+  const planned = inState('planned')
+  const unchanged = planned.filter(({ outcome }) => outcome?.status === 'UNCHANGED').length
+  const done = inState('done').length
+  const isBegun = done + inState('importing').length > 0
+  const toImport = planned.length - unchanged + inState('importing').length
+  const parts: (string | false)[] = [
+    done > 0 && `${number(done)} imported`,
+    ...(isBegun ? [toImport > 0 && `${number(toImport)} to import`] : planText(planned)),
+    unchanged > 0 && `${number(unchanged)} unchanged`,
+    inState('refused').length > 0 && `${number(inState('refused').length)} refused`,
   ]
-  return parts
-    .filter(([number]) => number > 0)
-    .map(([number, word]) => `${number} ${word}`)
-    .join(', ')
+  return parts.filter(Boolean).join(', ')
 }
+
+function planText(planned: readonly Item[]): string[] {
+  const kinds = [...changesOf(planned).values()]
+  return (['New API', 'New version', 'Update'] as const).flatMap(kind => {
+    const count = kinds.filter(one => one === kind).length
+    const text = kind.replace(/^./, letter => letter.toLowerCase())
+    return count === 0 ? [] : [`${number(count)} ${text}${count === 1 ? '' : 's'}`]
+  })
+}
+
+const number = (value: number) => value.toLocaleString('en')

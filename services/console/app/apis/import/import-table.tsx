@@ -2,7 +2,7 @@ import { CloseButton, Loader, Stack, Table, Text, VisuallyHidden } from '@mantin
 import { Problem } from '../../parts/job-view.tsx'
 import { AnchorLink } from '../../parts/links.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
-import type { Outcome } from './requests.ts'
+import { type Change, changesOf, type Outcome } from './requests.ts'
 import type { Item } from './use-import.ts'
 
 interface ImportTableProps {
@@ -13,6 +13,7 @@ interface ImportTableProps {
 
 /** The documents, each with what its import would do, or has done. */
 export function ImportTable({ items, onRemove }: ImportTableProps) {
+  const changes = changesOf(items)
   return (
     <Table aria-label="Documents" verticalSpacing="sm">
       <Table.Thead>
@@ -31,7 +32,7 @@ export function ImportTable({ items, onRemove }: ImportTableProps) {
               {item.name}
             </Table.Th>
             <Table.Td style={{ overflowWrap: 'anywhere' }}>
-              <State item={item} />
+              <State item={item} change={changes.get(item.id)} />
             </Table.Td>
             <Table.Td>
               {onRemove && item.state !== 'done' && (
@@ -45,7 +46,7 @@ export function ImportTable({ items, onRemove }: ImportTableProps) {
   )
 }
 
-function State({ item: { state, outcome, reason } }: { item: Item }) {
+function State({ item: { state, outcome, reason }, change }: { item: Item; change: Change | undefined }) {
   if (state === 'refused')
     return (
       <Stack gap={2} align="start">
@@ -59,7 +60,7 @@ function State({ item: { state, outcome, reason } }: { item: Item }) {
   return (
     <Stack gap={2} align="start">
       <StateBadge color={outcome.status === 'UNCHANGED' ? 'gray' : isDone ? 'teal' : 'blue'}>
-        {WORDS[outcome.status][isDone ? 1 : 0]}
+        {isDone ? DONE[outcome.status] : change}
       </StateBadge>
       {outcome.api === null ? (
         <Text size="sm">{outcome.name}</Text>
@@ -75,6 +76,7 @@ function State({ item: { state, outcome, reason } }: { item: Item }) {
         </AnchorLink>
       )}
       {outcome.plan && <Text size="xs">{detailOf(outcome.plan)}</Text>}
+      {reason && <Problem {...reason} />}
     </Stack>
   )
 }
@@ -86,11 +88,10 @@ const Busy = ({ text }: { text: string }) => (
   </Text>
 )
 
-/** Before and after the import. */
-const WORDS: Readonly<Record<Outcome['status'], readonly [before: string, after: string]>> = {
-  CREATED: ['New API', 'Created'],
-  UPDATED: ['Update', 'Updated'],
-  UNCHANGED: ['Unchanged', 'Unchanged'],
+const DONE: Readonly<Record<Outcome['status'], string>> = {
+  CREATED: 'Created',
+  UPDATED: 'Updated',
+  UNCHANGED: 'Unchanged',
 }
 
 /** E.g. `new version 1.0, new document openapi.yaml, 2 warnings`. */

@@ -19,6 +19,23 @@ export interface Outcome {
   plan?: Schemas['ImportPlan']
 }
 
+export type Change = 'New API' | 'New version' | 'Update' | 'Unchanged'
+
+/** What each import would do, by the id of its item. Of several documents of a new API the first one creates it. */
+export function changesOf(items: readonly { id: string; outcome?: Outcome }[]): ReadonlyMap<string, Change> {
+  const created = new Set<string>()
+  const changeOf = ({ status, plan, name }: Outcome): Change => {
+    if (status === 'UNCHANGED') return 'Unchanged'
+    const api = plan?.api.name ?? name
+    if (status === 'CREATED' && !created.has(api)) {
+      created.add(api)
+      return 'New API'
+    }
+    return status === 'CREATED' || plan?.version.action === 'CREATE' ? 'New version' : 'Update'
+  }
+  return new Map(items.flatMap(({ id, outcome }) => (outcome ? [[id, changeOf(outcome)]] : [])))
+}
+
 export type Reason = NonNullable<JobResult['problem']>
 
 const MOST_BYTES = 20 * 1_048_576
@@ -26,9 +43,9 @@ const BETWEEN_READS_MS = 500
 
 /** Asks what the import of a document would do. @throws RequestFailed */
 export function plan(source: Source, signal: AbortSignal): Promise<Outcome> {
-  if ('url' in source) return byJob(source.url, true, signal)
+  if ('url' in source) return byJob(source.url, undefined, signal)
   return whenAdmitted(async () => {
-    const plan = (await send(source.file, '?dryRun=true', signal)) as Schemas['ImportPlan']
+    const plan = (await send(source.file, undefined, signal)) as Schemas['ImportPlan']
     const { api, version, document } = plan
     const isSame = [api, version, document].every(({ action }) => action === 'NONE')
     const status = api.action === 'CREATE' ? 'CREATED' : isSame ? 'UNCHANGED' : 'UPDATED'
@@ -36,21 +53,29 @@ export function plan(source: Source, signal: AbortSignal): Promise<Outcome> {
   }, signal)
 }
 
+interface Import {
+  source: Source
+  planned: Outcome
+  /** Idempotency-Key of the import: sent again after a lost response, it imports nothing twice. */
+  key: string
+}
+
 /** Imports a document of which the plan is known. @throws RequestFailed */
-export function run(source: Source, planned: Outcome, signal: AbortSignal): Promise<Outcome> {
-  if ('url' in source) return byJob(source.url, false, signal)
+export function run({ source, planned, key }: Import, signal: AbortSignal): Promise<Outcome> {
+  if ('url' in source) return byJob(source.url, key, signal)
   return whenAdmitted(async () => {
-    const api = (await send(source.file, '', new AbortController().signal)) as Schemas['Api']
+    const api = (await send(source.file, key, new AbortController().signal)) as Schemas['Api']
     return { ...planned, name: api.displayName, api: api.id }
   }, signal)
 }
 
 /**
  * Starts a job that imports the documents in their order.
+ * @param key Idempotency-Key of the job
  * @returns undefined when one request cannot have them: they are too large together, or one is no text, e.g. a zip
  * @throws RequestFailed
  */
-export async function runAsJob(files: readonly File[]): Promise<Job | undefined> {
+export async function runAsJob(files: readonly File[], key: string): Promise<Job | undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const lines: string[] = []
   let size = 0
@@ -65,37 +90,35 @@ export async function runAsJob(files: readonly File[]): Promise<Job | undefined>
     }
   }
   const body = new Blob(lines)
-  return body.size > MOST_BYTES ? undefined : sendLines(body, false)
+  return body.size > MOST_BYTES ? undefined : sendLines(body, key)
 }
 
-function send(file: File, query: string, signal: AbortSignal): Promise<unknown> {
+function send(file: File, key: string | undefined, signal: AbortSignal): Promise<unknown> {
   if (file.size > MOST_BYTES)
     throw refused('The document is too large', 'A document may have at most 20 MiB.')
   const type = 'application/octet-stream'
+  // Without a type of its own the browser would guess one from the name of the file.
+  return post(file.slice(0, file.size, type), type, key, signal)
+}
+
+const sendLines = async (body: Blob, key: string | undefined): Promise<Job> =>
+  (await post(body, 'application/x-ndjson', key, new AbortController().signal)) as Job
+
+/** @param key Idempotency-Key of an import; without one the answer is the plan */
+function post(body: Blob, type: string, key: string | undefined, signal: AbortSignal): Promise<unknown> {
   return upload({
     method: 'POST',
-    path: `/apis/import${query}`,
-    // Without a type of its own the browser would guess one from the name of the file.
-    body: file.slice(0, file.size, type),
-    headers: { 'content-type': type },
+    path: `/apis/import${key === undefined ? '?dryRun=true' : ''}`,
+    body,
+    headers: { 'content-type': type, ...(key !== undefined && { 'idempotency-key': key }) },
     signal,
     onProgress: () => {},
   })
 }
 
-const sendLines = async (body: Blob, dryRun: boolean): Promise<Job> =>
-  (await upload({
-    method: 'POST',
-    path: `/apis/import${dryRun ? '?dryRun=true' : ''}`,
-    body,
-    headers: { 'content-type': 'application/x-ndjson' },
-    signal: new AbortController().signal,
-    onProgress: () => {},
-  })) as Job
-
 /** Imports from a URL, which the service reads in a job, and waits for the end of the job. */
-async function byJob(url: string, dryRun: boolean, signal: AbortSignal): Promise<Outcome> {
-  let job = await sendLines(new Blob([JSON.stringify({ url })]), dryRun)
+async function byJob(url: string, key: string | undefined, signal: AbortSignal): Promise<Outcome> {
+  let job = await sendLines(new Blob([JSON.stringify({ url })]), key)
   const path = { job_id: job.id }
   while (!hasEnded(job)) {
     await pause(BETWEEN_READS_MS, signal)
@@ -116,6 +139,12 @@ async function byJob(url: string, dryRun: boolean, signal: AbortSignal): Promise
 
 const refused = (title: string, detail: string) =>
   new RequestFailed({ status: 0, code: 'document-refused', title, detail })
+
+/** Whether a failed import may succeed when it is sent again: the service has not answered, or not refused it. */
+export function mayBeRepeated(error: unknown): boolean {
+  const { status, code } = asProblem(error)
+  return code === 'unreachable' || code === 'request-in-progress' || status >= 500
+}
 
 /** Why a document is refused, with the errors in it. */
 export function reasonOf(error: unknown): Reason {

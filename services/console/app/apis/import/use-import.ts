@@ -1,17 +1,29 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { randomId } from '../../http/random-id.ts'
-import { type Outcome, plan, type Reason, reasonOf, run, runAsJob, type Source } from './requests.ts'
+import { useIdempotencyKey } from '../../parts/idempotency.ts'
+import {
+  mayBeRepeated,
+  type Outcome,
+  plan,
+  type Reason,
+  reasonOf,
+  run,
+  runAsJob,
+  type Source,
+} from './requests.ts'
 
 /** A document of the list with what is known of it. */
 export interface Item {
+  /** Also the Idempotency-Key of its import. */
   id: string
   source: Source
   /** Name of the file, or the URL. */
   name: string
   state: 'checking' | 'planned' | 'importing' | 'done' | 'refused'
   outcome?: Outcome
-  reason?: Reason
+  /** Why it is refused, or why its import had no result, so that it stays to be imported. */
+  reason?: Reason | undefined
 }
 
 const CHECKS_AT_ONCE = 2
@@ -24,13 +36,14 @@ export function useImport(onJob: (id: string) => void) {
   const queries = useQueryClient()
   const checking = useChecks(items, setItems)
   const cancel = useRef<AbortController>(null)
+  const keys = useIdempotencyKey()
   useEffect(() => () => cancel.current?.abort(), [])
   const planned = items.filter(({ state, outcome }) => state === 'planned' && outcome?.status !== 'UNCHANGED')
   const importing = useMutation({
     async mutationFn() {
       const files = planned.flatMap(({ source }) => ('file' in source ? [source.file] : []))
       const isMany = files.length >= MANY && files.length === planned.length
-      const job = isMany ? await runAsJob(files) : undefined
+      const job = isMany ? await runAsJob(files, keys.for(planned.map(({ id }) => id))) : undefined
       if (job) {
         onJob(job.id)
         return
@@ -52,11 +65,12 @@ export function useImport(onJob: (id: string) => void) {
     const { id, source, outcome } = item
     if (!outcome) return
     const become = (next: Partial<Item>) => setItems(changed(id, next))
-    become({ state: 'importing' })
+    become({ state: 'importing', reason: undefined })
     try {
-      become({ state: 'done', outcome: await run(source, outcome, signal) })
+      become({ state: 'done', outcome: await run({ source, planned: outcome, key: id }, signal) })
     } catch (error) {
-      become(signal.aborted ? { state: 'planned' } : { state: 'refused', reason: reasonOf(error) })
+      if (signal.aborted) return become({ state: 'planned' })
+      become({ state: mayBeRepeated(error) ? 'planned' : 'refused', reason: reasonOf(error) })
     }
   }
 
