@@ -122,6 +122,26 @@ describe('a bus in a SQLite file', () => {
     await slow.close()
   })
 
+  it('wakes readers and listeners of its own without a poll', async () => {
+    await bus.close()
+    bus = sqliteBus({ path, polls: false })
+    const read: Json[] = []
+    const reading = (async () => {
+      for await (const { data } of bus.read({ subjects: ['>'], after: 0, live: true, signal }))
+        read.push(data)
+    })()
+    const heard: Json[] = []
+    bus.listen('hints.order', data => heard.push(data))
+    for (const data of ['a', 'b']) {
+      await publish(data)
+      await bus.broadcast('hints.order', data)
+      await vi.waitFor(() => expect([read.at(-1), heard.at(-1)]).toEqual([data, data]))
+    }
+    await bus.close()
+    await reading
+    bus = sqliteBus({ path })
+  })
+
   it('delivers the broadcasts of several buses to all of them in the same order', async () => {
     const other = sqliteBus({ path })
     const heard = [bus, other].map(from => {

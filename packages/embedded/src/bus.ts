@@ -14,8 +14,8 @@ export interface BusOptions {
   now?: () => Date
   /** How long messages are kept, in milliseconds, whether consumers have handled them or not. Default: without limit. */
   retentionMs?: number | undefined
-  /** Interval of the polls for changes by other processes, in milliseconds. Default: 10. */
-  pollMs?: number
+  /** Whether to poll for messages of other buses on the file. Default: true. */
+  polls?: boolean
   /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
   /** Syncs the write-ahead log. Default: fdatasync. */
@@ -34,14 +34,14 @@ const FILE = {
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteBus(options: BusOptions): Bus {
-  const { path, now = () => new Date(), pollMs = 10 } = options
+  const { path, now = () => new Date(), polls = true } = options
   const { disk = watchDisk(), retentionMs } = options
   const db = openDatabase(path, { ...FILE, durable: false })
   const sync = options.sync ?? walSync(db, path)
   // Broadcasts wait for no sync: their commits survive the death of the process, but not a power loss.
   const unsynced = openDatabase(path, { ...FILE, durable: false })
   const hints = groupCommit(unsynced, { committed() {}, path, disk })
-  const changes = watchChanges(db, pollMs)
+  const changes = watchChanges(db, polls)
   syncWalNow(db, path, disk)
   const last = lastSequence(db)
   let durable = last()

@@ -69,7 +69,7 @@ describe('an event store in a SQLite file', () => {
   })
 
   it('wakes subscriptions of its own process without a poll', async () => {
-    const eventStore = sqliteEventStore({ path, pollMs: 3_600_000 })
+    const eventStore = sqliteEventStore({ path, exclusive: true })
     const controller = new AbortController()
     const seen: unknown[] = []
     const following = (async () => {

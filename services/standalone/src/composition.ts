@@ -57,7 +57,13 @@ export function compose(
     log: message => log.info({}, message),
   })
   const readModels = { ...stored, leases: watchedLeases(metrics, stored.leases) }
-  const bus = sqliteBus({ path: files.messages, disk, retentionMs: settings.MESSAGE_RETENTION })
+  // The lock on the log keeps other processes away from the folder, so only this bus uses the file.
+  const bus = sqliteBus({
+    path: files.messages,
+    disk,
+    retentionMs: settings.MESSAGE_RETENTION,
+    polls: false,
+  })
   const userKeys = sqliteUserKeys({ path: files['user-keys'], disk })
   const blobs = folderBlobStore({ path: folder.images, disk })
 

@@ -18,9 +18,7 @@ import { SNAPSHOTS_SCHEMA, snapshotTable } from './snapshot-table.ts'
 export interface EventFileOptions {
   /** Path of the SQLite file. It is created when it does not exist. */
   path: string
-  /** Interval of the polls for events of other processes, in milliseconds. Default: 10. */
-  pollMs?: number
-  /** Locks the file exclusively for this process, which makes appends faster. Default: false. */
+  /** Locks the file for this process, which makes appends faster and needs no polls for events of others. Default: false. */
   exclusive?: boolean
   /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
@@ -69,7 +67,7 @@ export class EventFile {
   /** Streams whose removal is not durable yet. */
   readonly #removed = new Set<string>()
 
-  constructor({ path, pollMs = 10, exclusive = false, disk = watchDisk(), sync }: EventFileOptions) {
+  constructor({ path, exclusive = false, disk = watchDisk(), sync }: EventFileOptions) {
     this.#path = path
     this.#disk = disk
     this.#db = openDatabase(path, {
@@ -81,7 +79,7 @@ export class EventFile {
     })
     // Overwrites the content of removed events in the file.
     this.#db.exec('PRAGMA secure_delete = ON')
-    this.changes = watchChanges(this.#db, pollMs)
+    this.changes = watchChanges(this.#db, !exclusive)
     this.copies = copies(this.#db)
     this.#sync = exclusive ? (sync ?? walSync(this.#db, path)) : undefined
     this.statements = statementsOn(this.#db)

@@ -14,11 +14,13 @@ export interface Changes {
   close(): void
 }
 
+const POLL_MS = 10
+
 /**
- * Watches a file for changes. Commits of other connections are noticed by polling SQLite every `pollMs`, only while a reader
- * waits.
+ * Watches a file for changes. With `polls`, commits of other connections are noticed too: SQLite is asked every 10 ms, only
+ * while a reader waits.
  */
-export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
+export function watchChanges(db: DatabaseSync, polls: boolean): Changes {
   const query = db.prepare('PRAGMA data_version')
   const dataVersion = () => query.get()?.data_version
   const waiting = new Set<() => void>()
@@ -65,7 +67,7 @@ export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
       const deadline = atMostMs === undefined ? undefined : setTimeout(proceed, atMostMs)
       waiting.add(proceed)
       signal.addEventListener('abort', proceed)
-      timer ??= setInterval(poll, pollMs)
+      if (polls) timer ??= setInterval(poll, POLL_MS)
     })
   }
 
