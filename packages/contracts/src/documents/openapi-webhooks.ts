@@ -11,7 +11,8 @@ export const webhookPaths = (): ZodOpenApiPathsObject =>
       {
         post: {
           operationId: `on${pascalCase(type)}`,
-          tags: ['Webhooks'],
+          // A tag of their own: a generator that makes a class of each tag writes this one over that of the operations.
+          tags: ['Webhook requests'],
           summary: EVENT_TYPES[type].description,
           security: [],
           requestParams: { header: WebhookHeaders },

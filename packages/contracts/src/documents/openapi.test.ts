@@ -191,12 +191,14 @@ describe('The document', () => {
     expect(missing).toEqual([])
   })
 
-  test('names every enum and object, so that generated clients have a type with its name for each', () => {
+  test('names every enum, object and union, so that generated clients have a type with its name for each', () => {
+    const isUnion = ({ anyOf = [] }: { anyOf?: { $ref?: string }[] }) =>
+      anyOf.filter(({ $ref }) => $ref).length > 1
     /** The nodes inside of a named one. */
     const unnamed = (schema: object) =>
       [...allNodes(schema)]
         .slice(1)
-        .filter(node => node.properties || (node.enum as unknown[] | undefined)?.[1])
+        .filter(node => node.properties || (node.enum as unknown[] | undefined)?.[1] || isUnion(node))
     for (const [name, schema] of Object.entries(document.components.schemas))
       expect(unnamed(schema), name).toEqual([])
     for (const { operation: described } of operations)
@@ -230,6 +232,15 @@ describe('The document', () => {
       const { schema = {}, example } = post?.requestBody?.content['application/json'] ?? {}
       expect(faults(schema, example), post?.operationId).toEqual([])
     }
+  })
+
+  test('has operations and requests of webhooks under different tags', () => {
+    const tagsOf = (paths: Document['paths']) =>
+      new Set(Object.values(paths).flatMap(item => Object.values(item).flatMap(({ tags }) => tags)))
+    const [ofOperations, ofWebhooks] = [tagsOf(document.paths), tagsOf(document.webhooks)]
+    expect([...ofOperations, ...ofWebhooks].toSorted()).toEqual(
+      document.tags.map(({ name }) => name).toSorted(),
+    )
   })
 
   test('links what was created to its record', () => {

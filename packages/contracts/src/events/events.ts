@@ -107,10 +107,13 @@ export const StreamedEvent = PublicEvent.extend({
   },
 })
 
+/** An event of the feed, in the format of the request. */
+const FeedEvent = z.union([StreamedEvent, EmittedCloudEvent]).meta({ id: 'FeedEvent' })
+
 export const EventPage = z
   .object({
     content: z
-      .array(z.union([StreamedEvent, EmittedCloudEvent]))
+      .array(FeedEvent)
       .meta({ description: 'Events in the order of the feed; EmittedCloudEvent with format=cloudevents' }),
     position: FeedPosition,
   })
@@ -123,6 +126,8 @@ export const EventPage = z
 
 /** Where a stream of filtered events has arrived, when no event has matched for a while. */
 const FeedProgress = z.object({ position: FeedPosition }).meta({ id: 'FeedProgress' })
+
+const FeedLine = z.union([StreamedEvent, FeedProgress, EmittedCloudEvent]).meta({ id: 'FeedLine' })
 
 /** The media types of GET /events, the one for callers without a preference first. */
 export const EVENT_MEDIA_TYPES = [
@@ -183,8 +188,8 @@ Filters can be combined. They apply to the events that the caller may read; even
       headers: { 'Event-Position': 'The position after a page' },
       alternatives: {
         'application/json': EventPage,
-        'application/x-ndjson': z.union([StreamedEvent, FeedProgress, EmittedCloudEvent]),
-        'text/event-stream': z.union([StreamedEvent, EmittedCloudEvent]),
+        'application/x-ndjson': FeedLine,
+        'text/event-stream': FeedEvent,
         [CLOUDEVENTS_BATCH]: z.array(EmittedCloudEvent),
         [CLOUDEVENTS_JSON]: EmittedCloudEvent,
       } satisfies Record<EventMediaType, z.ZodType>,

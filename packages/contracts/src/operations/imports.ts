@@ -41,7 +41,7 @@ A body of the type application/x-ndjson has a document on each line, at most ${M
   responses: {
     200: {
       description: 'The API, which was there before; with dryRun the plan',
-      schema: z.union([ApiRecord, ImportPlan]),
+      schema: z.union([ApiRecord, ImportPlan]).meta({ id: 'ImportOutcome' }),
       example: record,
     },
     201: {
