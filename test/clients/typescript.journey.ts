@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run } from '@gantry/engines'
+import { onPath, run } from '@gantry/engines'
 import { madeFolder } from './src/cache.ts'
 import { journeyOf } from './src/story.ts'
 
@@ -31,7 +31,7 @@ const stories = (document: string) =>
 
 journeyOf('TypeScript', {
   generators: 'openapi-typescript and @hey-api/openapi-ts',
-  tools: ['npm'],
+  missing: async () => ((await onPath('npm')) ? undefined : 'npm'),
   install: async () => void (await tools()),
   async build(document) {
     const folder = await stories(document)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onPath, run } from '@gantry/engines'
+import { run } from '@gantry/engines'
 import { ADMINISTRATOR, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { beforeAll, expect, type TestContext, test } from 'vitest'
 
@@ -34,8 +34,8 @@ interface Program {
 export interface Language {
   /** The generators, with their versions. */
   generators: string
-  /** Programs that the machine must have. */
-  tools: readonly string[]
+  /** Which program the machine lacks; undefined if it has all. */
+  missing(): Promise<string | undefined>
   /** Installs the generators, unless they are cached. A failure is that of the network or of the machine. */
   install(): Promise<void>
   /** Generates clients from the document, unless they are cached, and compiles the stories strictly. @returns a program for each */
@@ -43,7 +43,7 @@ export interface Language {
 }
 
 /** The journey of a language: the stories pass with the clients that are generated from the document of a running service. */
-export function journeyOf(language: string, { generators, tools, install, build }: Language): void {
+export function journeyOf(language: string, { generators, missing, install, build }: Language): void {
   let service: ServiceProcess
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'gantry-clients-'))
@@ -55,7 +55,9 @@ export function journeyOf(language: string, { generators, tools, install, build 
   })
 
   test(`clients in ${language} of ${generators} compile strictly and do the story`, async context => {
-    await expectTools(context, language, tools, install)
+    const lacking = await missing()
+    context.skip(lacking !== undefined, `${language} needs ${lacking}, which is not on this machine`)
+    await expectInstalled(context, install)
     const document = await (await fetch(`${service.url}/openapi.json`)).text()
     for (const { command, args } of await build(document)) {
       const env = { ...ADMINISTRATOR_ENVIRONMENT, GANTRY_URL: service.url }
@@ -70,14 +72,8 @@ const ADMINISTRATOR_ENVIRONMENT = {
   GANTRY_PASSWORD: ADMINISTRATOR.password,
 }
 
-/** Skips the test where a tool is missing, and outside CI also where the generators cannot be installed. */
-async function expectTools(
-  { skip }: TestContext,
-  language: string,
-  tools: readonly string[],
-  install: () => Promise<void>,
-): Promise<void> {
-  for (const tool of tools) skip(!(await onPath(tool)), `${language} needs ${tool}, which is not on the PATH`)
+/** Outside CI the test is skipped when the generators cannot be installed, e.g. without a network. */
+async function expectInstalled({ skip }: TestContext, install: () => Promise<void>): Promise<void> {
   await install().catch((error: Error) => {
     skip(!process.env.CI, `the generators could not be installed: ${error.message.split('\n', 1)[0]}`)
     throw error
