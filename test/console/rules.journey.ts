@@ -18,13 +18,17 @@ test('a rule set is created after its fault and a preview were shown, gives a do
   await open(page, '/rule-sets')
   await page.getByRole('table', { name: 'Rule sets' }).getByText('Built in').waitFor()
   await checkPage(page)
-  await page.getByRole('link', { name: 'Create a rule set' }).click()
+  await page.getByRole('link', { name: 'Create rule set' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill(name)
   await page.getByRole('textbox', { name: 'Rules' }).fill('extends: [https://example.com/rules.yaml]')
-  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('button', { name: 'Create rule set' }).click()
   await page.getByText(/^Line 1: extends may name only built-in sets/).waitFor()
   await checkPage(page)
   await fitsPhone(page)
+  await page.getByRole('textbox', { name: 'Rules' }).fill('rules: {no-such-rule: error}')
+  await page.getByRole('button', { name: 'Create rule set' }).click()
+  await expect.poll(() => page.getByText('no rule no-such-rule').count()).toBe(1)
+  expect(await page.getByRole('main').getByRole('alert').count()).toBe(0)
   await page.getByRole('textbox', { name: 'Rules' }).fill(RULES)
 
   const preview = page.getByRole('region', { name: 'Preview' })
@@ -41,7 +45,12 @@ test('a rule set is created after its fault and a preview were shown, gives a do
   await preview.getByRole('button', { name: 'Show the preview' }).click()
   await preview.getByText(/^Line 1: .*no-such-rule/).waitFor()
   await page.getByRole('textbox', { name: 'Rules' }).fill(RULES)
-  await page.getByRole('button', { name: 'Create' }).click()
+  const chooser = page.getByLabel('Add a rule').and(page.locator('input')).first()
+  await chooser.fill('no contact')
+  await checkPage(page)
+  await page.getByRole('option', { name: /^info-contact/ }).click()
+  expect(await page.getByRole('textbox', { name: 'Rules' }).inputValue()).toContain('  info-contact: warn\n')
+  await page.getByRole('button', { name: 'Create rule set' }).click()
   await heading(page, name).waitFor()
   const ruleSet = page.url()
 
@@ -64,8 +73,30 @@ test('a rule set is created after its fault and a preview were shown, gives a do
 
 test('a person who may not write rule sets reads them', async ({ page }) => {
   await open(page, '/rule-sets', await logIn(await createUser()))
-  expect(await page.getByRole('link', { name: 'Create a rule set' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Create rule set' }).count()).toBe(0)
   await page.getByRole('table', { name: 'Rule sets' }).getByRole('link').first().click()
   expect(await page.getByRole('textbox', { name: 'Rules' }).getAttribute('readonly')).not.toBeNull()
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
+})
+
+test('the service knows all rules that the form offers', async ({ page }) => {
+  await open(page, '/rule-sets/new')
+  await page.getByLabel('Add a rule').and(page.locator('input')).first().click()
+  await page.getByRole('option').first().waitFor()
+  const names = await page
+    .getByRole('option')
+    .evaluateAll(options =>
+      options.map(({ firstElementChild: texts }) => texts?.firstElementChild?.textContent),
+    )
+  expect(names.length).toBeGreaterThan(60)
+  // These need options, which the form adds.
+  for (const name of ['request-mime-type', 'response-mime-type', 'response-contains-header']) {
+    await page.getByLabel('Add a rule').and(page.locator('input')).first().fill(name)
+    await page.getByRole('option').click()
+  }
+  const typed = await page.getByRole('textbox', { name: 'Rules' }).inputValue()
+  const others = names.filter(name => !typed.includes(`${name}:`) && name !== 'response-contains-property')
+  const content = `${typed}${others.map(name => `  ${name}: warn\n`).join('')}`
+  const { id } = await request('POST', '/ruleSets', { name: unique('All'), content, enabled: false })
+  await request('DELETE', `/ruleSets/${id}`)
 })

@@ -7,15 +7,16 @@ import { useRef, useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import { useAllowed } from '../http/session.ts'
+import { requireFields } from '../parts/field-errors.ts'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { notifyDone } from '../parts/notify.ts'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { FormProblem } from '../parts/problem-panel.tsx'
 import { Split } from '../parts/split.tsx'
 import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { RulePreview } from './rule-preview.tsx'
-import { bodyOf, errorsOf, NEW_RULE_SET, type RuleSetDraft } from './rule-set-draft.ts'
+import { bodyOf, errorsOf, FIELDS, NEW_RULE_SET, type RuleSetDraft } from './rule-set-draft.ts'
 import { RuleSetFields } from './rule-set-fields.tsx'
 
 /** Creates a rule set. */
@@ -25,7 +26,8 @@ export function NewRuleSetPage() {
   const keys = useIdempotencyKey()
   const form = useRef<HTMLFormElement>(null)
   const create = useMutation({
-    mutationFn: (draft: RuleSetDraft) => {
+    mutationFn: async (draft: RuleSetDraft) => {
+      requireFields(draft, 'name', 'kinds', 'content')
       const body = bodyOf(draft)
       const header = { 'Idempotency-Key': keys.for(body) }
       return answer(client.POST('/ruleSets', { params: { header }, body }))
@@ -42,7 +44,7 @@ export function NewRuleSetPage() {
     <Stack>
       <Trail to="/rule-sets" label="Rule sets" />
       <Title order={1} size="h2">
-        Create a rule set
+        Create rule set
       </Title>
       <Split
         list={
@@ -56,10 +58,10 @@ export function NewRuleSetPage() {
           >
             <Stack>
               <RuleSetFields draft={draft} errors={errorsOf(create.error)} onChange={setDraft} />
-              {create.isError && <ProblemPanel what="The rule set is not created" error={create.error} />}
+              <FormProblem what="The rule set is not created" error={create.error} fields={FIELDS} />
               <Group>
                 <Button type="submit" loading={create.isPending}>
-                  Create
+                  Create rule set
                 </Button>
                 <ButtonLink variant="default" to="/rule-sets">
                   Cancel

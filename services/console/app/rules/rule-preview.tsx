@@ -1,4 +1,4 @@
-import { Badge, Button, Group, NativeSelect, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Badge, Button, Group, NativeSelect, Stack, Table, Text, Title } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
@@ -81,16 +81,21 @@ export function RulePreview({ draft: { content }, ruleSet }: RulePreviewProps) {
           </Group>
         </>
       )}
-      {preview.isError && (
-        <>
-          <ProblemPanel what="The rules are not applied" error={preview.error} />
-          <Text size="sm">{errorsOf(preview.error).content}</Text>
-        </>
-      )}
+      {preview.isError && <NotApplied error={preview.error} />}
       {preview.data && (
         <Previewed preview={preview.data} isCurrent={preview.variables?.content === content} />
       )}
     </Stack>
+  )
+}
+
+function NotApplied({ error }: { error: Error }) {
+  const { content } = errorsOf(error)
+  if (content === undefined) return <ProblemPanel what="The rules are not applied" error={error} />
+  return (
+    <Alert color="red" title="The rules are not applied" role="alert" style={{ whiteSpace: 'pre-line' }}>
+      {content}
+    </Alert>
   )
 }
 
@@ -124,7 +129,7 @@ function Previewed({
               <Table.Tr key={index}>
                 <Table.Td>{line ?? ''}</Table.Td>
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                  <Badge size="sm" variant="default" mr={6}>
+                  <Badge size="sm" mr={6}>
                     {severity === 'ERROR' ? 'Error' : 'Warning'}
                   </Badge>
                   <Text span size="sm">

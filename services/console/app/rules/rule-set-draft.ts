@@ -1,6 +1,6 @@
 import { asProblem } from '../http/problem.ts'
 import type { Schemas } from '../http/schemas.ts'
-import { fieldErrors } from '../parts/field-errors.ts'
+import { fieldErrors, isProblem } from '../parts/field-errors.ts'
 
 /** What a person types about a rule set. */
 export interface RuleSetDraft {
@@ -52,15 +52,37 @@ export const LABELS: Readonly<Record<keyof RuleSetDraft, string>> = {
   content: 'Rules',
 }
 
-/** What is wrong with the fields, by field; of the rules the first fault with its line. */
+/** The fields that show what is wrong, so that nothing else has to. */
+export const FIELDS = { labels: LABELS, codes: { 'rule-set-invalid': 'content' } }
+
+const SHOWN = 5
+
+/** What is wrong with the fields, by field; of the rules the faults with their lines. */
 export function errorsOf(error: unknown): Readonly<Record<string, string>> {
-  const found = fieldErrors(error)
-  const [fault] =
-    ((error ? asProblem(error).members?.errors : undefined) as
-      | { line?: number | null; message: string }[]
-      | undefined) ?? []
-  if (!fault || fault.line === undefined) return found
-  return { ...found, content: fault.line === null ? fault.message : `Line ${fault.line}: ${fault.message}` }
+  const found = fieldErrors(error, FIELDS)
+  if (!isProblem(error, 'rule-set-invalid')) return found
+  const faults = asProblem(error).members?.errors as readonly Fault[] | undefined
+  const lines = faults?.map(({ line, message, pointer }) => {
+    const text = faultText(message, pointer)
+    return line === null ? text : `Line ${line}: ${text}`
+  })
+  if (!lines || lines.length === 0) return found
+  const more = lines.length > SHOWN ? [`and ${lines.length - SHOWN} more`] : []
+  return { ...found, content: [...lines.slice(0, SHOWN), ...more].join('\n') }
+}
+
+interface Fault {
+  line: number | null
+  message: string
+  pointer: string
+}
+
+/** The engine says of an unknown rule that its name is not expected. */
+function faultText(message: string, pointer: string): string {
+  const [, name] = /^\/\w*[rR]ules\/([^/]+)$/.exec(pointer) ?? []
+  return name && message.includes('is not expected here')
+    ? `there is no rule ${name}; see “Add a rule”`
+    : message
 }
 
 /** The value of a field for people to read. */

@@ -1,4 +1,5 @@
 import { Anchor, Checkbox, Group, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { RuleChooser } from './rule-chooser.tsx'
 import { KINDS, LABELS, type RuleSetDraft } from './rule-set-draft.ts'
 
 interface RuleSetFieldsProps {
@@ -52,6 +53,7 @@ export function RuleSetFields({ draft, errors, onChange, builtIn, readOnly }: Ru
           ))}
         </Group>
       </Checkbox.Group>
+      {!fixed && <RuleChooser content={draft.content} onChange={content => set({ content })} />}
       <Textarea
         label={LABELS.content}
         description={
@@ -82,7 +84,10 @@ export function RuleSetFields({ draft, errors, onChange, builtIn, readOnly }: Ru
         minRows={10}
         maxRows={30}
         spellCheck={false}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        styles={{
+          input: { fontFamily: 'var(--mantine-font-family-monospace)' },
+          error: { whiteSpace: 'pre-line' },
+        }}
       />
     </Stack>
   )

@@ -10,9 +10,10 @@ import type { Schemas } from '../http/schemas.ts'
 import { useAllowed } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { useEdited } from '../parts/edited.tsx'
+import { requireFields } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { notifyDone } from '../parts/notify.ts'
-import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { FormProblem, ProblemPanel } from '../parts/problem-panel.tsx'
 import { Split } from '../parts/split.tsx'
 import { Loading } from '../parts/states.tsx'
 import type { Stored } from '../parts/three-way.ts'
@@ -20,7 +21,7 @@ import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { ruleSetQuery } from './reads.ts'
 import { RulePreview } from './rule-preview.tsx'
-import { bodyOf, draftOf, errorsOf, LABELS, type RuleSetDraft, textOf } from './rule-set-draft.ts'
+import { bodyOf, draftOf, errorsOf, FIELDS, LABELS, type RuleSetDraft, textOf } from './rule-set-draft.ts'
 import { RuleSetFields } from './rule-set-fields.tsx'
 import { Applied } from './rule-sets-page.tsx'
 
@@ -67,6 +68,7 @@ type StoredRuleSet = Stored<RuleSetDraft>
 const pathOf = (id: string) => ({ path: { rule_set_id: id } })
 
 async function put(id: string, draft: RuleSetDraft, etag: string): Promise<StoredRuleSet> {
+  requireFields(draft, 'name', 'kinds', 'content')
   const params = { ...pathOf(id), header: { 'If-Match': etag } }
   const saved = await tagged(client.PUT('/ruleSets/{rule_set_id}', { params, body: bodyOf(draft) }))
   queries.setQueryData(['rule sets', id], saved)
@@ -115,9 +117,7 @@ function RuleSetForm({ ruleSet, etag }: { ruleSet: Schemas['RuleSet']; etag: str
                 onChange={setDraft}
                 builtIn={builtIn}
               />
-              {saving.error !== null && (
-                <ProblemPanel what="The rule set is not saved" error={saving.error} />
-              )}
+              <FormProblem what="The rule set is not saved" error={saving.error} fields={FIELDS} />
               <Group>
                 <Button type="submit" loading={saving.isPending} disabled={unchanged}>
                   Save

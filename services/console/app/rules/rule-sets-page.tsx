@@ -21,7 +21,7 @@ export function RuleSetsPage() {
         <Title order={1} size="h2">
           Rule sets
         </Title>
-        {mayWrite && <ButtonLink to="/rule-sets/new">Create a rule set</ButtonLink>}
+        {mayWrite && <ButtonLink to="/rule-sets/new">Create rule set</ButtonLink>}
       </Group>
       <Text size="sm">
         Documents are checked with every rule set that is applied. A document has 100 points, less 10 for each
@@ -65,11 +65,7 @@ function Row({ ruleSet: { id, name, description, builtIn, kinds, progress } }: {
           <AnchorLink to="/rule-sets/$ruleSetId" params={{ ruleSetId: id }} fw={600}>
             {name}
           </AnchorLink>
-          {builtIn && (
-            <Badge variant="default" size="sm" tt="none">
-              Built in
-            </Badge>
-          )}
+          {builtIn && <Badge size="sm">Built in</Badge>}
         </Group>
         {description && <Text size="sm">{description}</Text>}
       </Table.Td>
