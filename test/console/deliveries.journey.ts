@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { checkPage, consoleUrl, fitsPhone, open, searchOf, test } from './src/browser.ts'
+import { checkPage, consoleUrl, fitsPhone, isAt, open, searchOf, test } from './src/browser.ts'
 import { openReceiver, type Receiver } from './src/receiver.ts'
 import { createApi, createWebhook, request, tokenWith, unique } from './src/service.ts'
 
@@ -113,6 +113,17 @@ test('the selected deliveries of a list are retried together, and a click on a r
   await expect.poll(() => retry.isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'Select all 2 that can be retried' }).click()
   await checkPage(page)
+  const [first] = await deliveries(webhook, 'RETRYING', 2)
+  const refusal = { type: 'about:blank', status: 409, code: 'delivery-finished', title: 'It has succeeded' }
+  await page.route(isAt(`/webhooks/requests/${first?.id}/retry`), route =>
+    route.fulfill({ status: 409, json: refusal }),
+  )
+  await page.getByRole('button', { name: 'Retry 2 selected' }).click()
+  await page.getByRole('alert').getByText('1 retried, 1 refused').waitFor()
+  await page.getByRole('alert').getByText('It has succeeded').waitFor()
+  await checkPage(page)
+  await page.unrouteAll()
+  await page.getByRole('button', { name: 'Select all 2 that can be retried' }).click()
   inbox.respond = () => ({ status: 204 })
   await page.getByRole('button', { name: 'Retry 2 selected' }).click()
   await deliveries(webhook, 'SUCCESS', 2)

@@ -1,14 +1,12 @@
 import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
-import { Button, Checkbox, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Checkbox, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
 import { ApiName } from '../../parts/api-name.tsx'
 import { EmptyPage, isBeyondEnd } from '../../parts/empty-page.tsx'
-import { notifyDone } from '../../parts/notify.ts'
 import { Pages } from '../../parts/pagination.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { OPENS_ITS_LINK } from '../../parts/row-click.ts'
@@ -19,6 +17,7 @@ import { type Delivery, deliveriesQuery, mayBeRetried } from './delivery-queries
 import { lastFault } from './faults.ts'
 import { Filters } from './filters.tsx'
 import { namedApi } from './payload.ts'
+import { RetryBar } from './retry-bar.tsx'
 import { FILTERS, readDeliverySearch } from './search.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { TypeName } from './type-name.tsx'
@@ -140,50 +139,6 @@ function useSelected(deliveries: readonly Delivery[]) {
       setIds(new Set(ids.has(id) ? [...ids].filter(other => other !== id) : [...ids, id])),
     choose: (chosen: readonly Delivery[]) => setIds(new Set(chosen.map(({ id }) => id))),
   }
-}
-
-interface RetryBarProps {
-  retriable: readonly Delivery[]
-  selected: readonly Delivery[]
-  onChoose: (deliveries: readonly Delivery[]) => void
-}
-
-/** Selects the deliveries of a page that can be retried, and retries the selected ones. */
-function RetryBar({ retriable, selected, onChoose }: RetryBarProps) {
-  const queries = useQueryClient()
-  const retry = useMutation({
-    mutationFn: async () => {
-      for (const { id } of selected)
-        await answer(
-          client.POST('/webhooks/requests/{request_id}/retry', { params: { path: { request_id: id } } }),
-        )
-      return selected.length
-    },
-    onSuccess: count => {
-      notifyDone(count === 1 ? 'One delivery is sent again' : `${count} deliveries are sent again`)
-      onChoose([])
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['deliveries'] }),
-  })
-  const all = selected.length === retriable.length
-  return (
-    <>
-      <Group gap="xs" role="group" aria-label="Selection">
-        <Button size="xs" variant="default" onClick={() => onChoose(all ? [] : retriable)}>
-          {all ? 'Select none' : `Select all ${retriable.length} that can be retried`}
-        </Button>
-        <Button
-          size="xs"
-          disabled={selected.length === 0}
-          loading={retry.isPending}
-          onClick={() => retry.mutate()}
-        >
-          Retry {selected.length} selected
-        </Button>
-      </Group>
-      {retry.isError && <ProblemPanel what="Not all deliveries are retried" error={retry.error} />}
-    </>
-  )
 }
 
 function DeliveryCells({ delivery, showsWebhook }: { delivery: Delivery; showsWebhook: boolean }) {
