@@ -114,6 +114,7 @@ function TokenFields({ draft, errors, onChange }: TokenFieldsProps) {
         }
         required
         allowDecimal={false}
+        allowNegative={false}
         value={draft.validityDays}
         error={errors.validityDays}
         onChange={validityDays => onChange({ ...draft, validityDays })}
