@@ -1,8 +1,9 @@
 import '../more-styles.ts'
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useIdempotencyKey } from '../parts/idempotency.ts'
+import { InputDialog } from '../parts/input-dialog.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { type BulkAction, type Change, MOST_APIS, start } from './bulk-change.ts'
@@ -44,52 +45,57 @@ export function BulkDialog({ action, list, selection, onClose }: BulkDialogProps
     onSuccess: keys.done,
   })
   const { data: job, variables } = starting
+  const [unsaved, setUnsaved] = useState(false)
   return (
-    <Modal
-      opened
-      onClose={() => onClose(false)}
+    <InputDialog
       title={TITLES[action]}
+      unsaved={unsaved && !starting.isPending && !job}
+      onClose={() => onClose(false)}
       size="lg"
       withCloseButton={!job}
       closeOnEscape={!job}
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {starting.isError && <ProblemPanel what="The change is not started" error={starting.error} />}
-      {job && variables ? (
-        <BulkProgress
-          key={job.id}
-          started={job}
-          onAgain={warned => starting.mutate({ ...variables, warned })}
-          onClose={onClose}
-        />
-      ) : items.isError ? (
-        <Stack>
-          <ProblemPanel
-            what="The selected APIs cannot be read"
-            error={items.error}
-            onRetry={() => items.refetch()}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => onClose(false)}>
-              Cancel
-            </Button>
-          </Group>
-        </Stack>
-      ) : items.data && items.data.length > MOST_APIS ? (
-        <Text>Select at most {MOST_APIS.toLocaleString('en')} APIs at a time.</Text>
-      ) : items.data ? (
-        <BulkForm
-          action={action}
-          apis={items.data}
-          onCancel={() => onClose(false)}
-          onSubmit={change =>
-            starting.isPending || starting.mutate({ change, apis: items.data, warned: false })
-          }
-        />
-      ) : (
-        <Loading what="the selected APIs" />
+      {close => (
+        <>
+          {starting.isError && <ProblemPanel what="The change is not started" error={starting.error} />}
+          {job && variables ? (
+            <BulkProgress
+              key={job.id}
+              started={job}
+              onAgain={warned => starting.mutate({ ...variables, warned })}
+              onClose={onClose}
+            />
+          ) : items.isError ? (
+            <Stack>
+              <ProblemPanel
+                what="The selected APIs cannot be read"
+                error={items.error}
+                onRetry={() => items.refetch()}
+              />
+              <Group justify="flex-end">
+                <Button variant="default" onClick={() => onClose(false)}>
+                  Cancel
+                </Button>
+              </Group>
+            </Stack>
+          ) : items.data && items.data.length > MOST_APIS ? (
+            <Text>Select at most {MOST_APIS.toLocaleString('en')} APIs at a time.</Text>
+          ) : items.data ? (
+            <BulkForm
+              action={action}
+              apis={items.data}
+              onUnsaved={setUnsaved}
+              onCancel={close}
+              onSubmit={change =>
+                starting.isPending || starting.mutate({ change, apis: items.data, warned: false })
+              }
+            />
+          ) : (
+            <Loading what="the selected APIs" />
+          )}
+        </>
       )}
-    </Modal>
+    </InputDialog>
   )
 }

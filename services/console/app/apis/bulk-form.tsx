@@ -9,6 +9,8 @@ import type { Picked } from './selection.ts'
 interface BulkFormProps {
   action: BulkAction
   apis: readonly Picked[]
+  /** @param unsaved whether a change is chosen */
+  onUnsaved: (unsaved: boolean) => void
   onCancel: () => void
   onSubmit: (change: Change) => void
 }
@@ -16,8 +18,12 @@ interface BulkFormProps {
 const countText = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'API' : 'APIs'}`
 
 /** Asks what to change. A deletion is confirmed with the number of APIs. */
-export function BulkForm({ action, apis, onCancel, onSubmit }: BulkFormProps) {
-  const [change, setChange] = useState<Change>()
+export function BulkForm({ action, apis, onUnsaved, onCancel, onSubmit }: BulkFormProps) {
+  const [change, setChosen] = useState<Change>()
+  const setChange = (chosen: Change | undefined) => {
+    setChosen(chosen)
+    onUnsaved(chosen !== undefined && action !== 'delete')
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (change) onSubmit(change)

@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { InputDialog } from './input-dialog.tsx'
 import { ProblemPanel } from './problem-panel.tsx'
 
 interface ConfirmDialogProps {
@@ -12,6 +13,8 @@ interface ConfirmDialogProps {
   /** Red for actions that remove something. */
   color?: 'red'
   disabled?: boolean
+  /** Whether `children` have input that closing the dialog would lose. */
+  unsaved?: boolean
   onConfirm: () => Promise<unknown>
   onClose: () => void
   children: ReactNode
@@ -27,31 +30,33 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     if (!action.isPending) props.onClose()
   }
   return (
-    <Modal opened onClose={cancel} title={props.title} closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form
-        onSubmit={event => {
-          event.preventDefault()
-          action.mutate()
-        }}
-      >
-        <Stack>
-          {props.children}
-          {action.isError && <ProblemPanel what={props.failed} error={action.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={cancel} disabled={action.isPending} data-autofocus>
-              Cancel
-            </Button>
-            <Button
-              type="submit"
-              {...(props.color && { color: props.color })}
-              disabled={props.disabled ?? false}
-              loading={action.isPending}
-            >
-              {props.action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <InputDialog title={props.title} unsaved={(props.unsaved ?? false) && !action.isPending} onClose={cancel}>
+      {close => (
+        <form
+          onSubmit={event => {
+            event.preventDefault()
+            action.mutate()
+          }}
+        >
+          <Stack>
+            {props.children}
+            {action.isError && <ProblemPanel what={props.failed} error={action.error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close} disabled={action.isPending} data-autofocus>
+                Cancel
+              </Button>
+              <Button
+                type="submit"
+                {...(props.color && { color: props.color })}
+                disabled={props.disabled ?? false}
+                loading={action.isPending}
+              >
+                {props.action}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </InputDialog>
   )
 }

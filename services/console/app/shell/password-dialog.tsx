@@ -1,5 +1,5 @@
 import '../more-styles.ts'
-import { Button, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { client } from '../http/client.ts'
@@ -7,6 +7,7 @@ import { sessionOf } from '../http/credentials.ts'
 import { problemOf, RequestFailed } from '../http/problem.ts'
 import { session } from '../http/session.ts'
 import { fieldErrors, requireFields } from '../parts/field-errors.ts'
+import { InputDialog } from '../parts/input-dialog.tsx'
 import { notifyDone } from '../parts/notify.ts'
 import { FormProblem } from '../parts/problem-panel.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
@@ -47,34 +48,40 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
       setDraft({ ...draft, [name]: event.currentTarget.value }),
   })
   return (
-    <Modal opened onClose={onClose} title="Change password" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form
-        ref={form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          change.mutate()
-        }}
-      >
-        <Stack>
-          <Text size="sm">Your other logins end. Access tokens stay valid.</Text>
-          <PasswordInput {...field('password')} autoComplete="current-password" data-autofocus />
-          <PasswordInput
-            {...field('newPassword')}
-            description="At least 12 characters"
-            autoComplete="new-password"
-          />
-          <FormProblem what="The password is not changed" error={change.error} fields={FIELDS} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={change.isPending}>
-              Change password
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <InputDialog
+      title="Change password"
+      unsaved={Object.values(draft).some(value => value !== '') && !change.isPending}
+      onClose={onClose}
+    >
+      {close => (
+        <form
+          ref={form}
+          noValidate
+          onSubmit={event => {
+            event.preventDefault()
+            change.mutate()
+          }}
+        >
+          <Stack>
+            <Text size="sm">Your other logins end. Access tokens stay valid.</Text>
+            <PasswordInput {...field('password')} autoComplete="current-password" data-autofocus />
+            <PasswordInput
+              {...field('newPassword')}
+              description="At least 12 characters"
+              autoComplete="new-password"
+            />
+            <FormProblem what="The password is not changed" error={change.error} fields={FIELDS} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={change.isPending}>
+                Change password
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </InputDialog>
   )
 }

@@ -37,6 +37,7 @@ export function TransferDialog({ current, onClose }: { current: TaggedWebhook; o
       action="Transfer"
       failed="The webhook was not transferred"
       disabled={owner === null}
+      unsaved={owner !== null}
       onConfirm={transfer}
       onClose={onClose}
     >

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client, tagged } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { fieldErrors, requireFields } from '../../parts/field-errors.ts'
+import { InputDialog } from '../../parts/input-dialog.tsx'
 import { FormProblem, ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 
@@ -19,6 +20,7 @@ interface EnvironmentDialogProps {
 
 /** Names an environment and gives it a place in the order. */
 export function EnvironmentDialog({ id, onClose }: EnvironmentDialogProps) {
+  const [unsaved, setUnsaved] = useState(false)
   const read = useQuery({
     queryKey: ['environments', id],
     queryFn: ({ signal }) => {
@@ -29,23 +31,37 @@ export function EnvironmentDialog({ id, onClose }: EnvironmentDialogProps) {
     gcTime: 0,
   })
   return (
-    <Modal opened onClose={onClose} title="Name the environment" closeButtonProps={{ 'aria-label': 'Close' }}>
-      {read.isPending && <Loading what="the environment" />}
-      {read.isError && <ProblemPanel what="The environment cannot be read" error={read.error} />}
-      {read.data && <EnvironmentForm {...read.data} onClose={onClose} />}
-    </Modal>
+    <InputDialog title="Name the environment" unsaved={unsaved} onClose={onClose}>
+      {close => (
+        <>
+          {read.isPending && <Loading what="the environment" />}
+          {read.isError && <ProblemPanel what="The environment cannot be read" error={read.error} />}
+          {read.data && (
+            <EnvironmentForm {...read.data} onUnsaved={setUnsaved} onCancel={close} onSaved={onClose} />
+          )}
+        </>
+      )}
+    </InputDialog>
   )
 }
 
 interface EnvironmentFormProps {
   body: Schemas['Environment']
   etag: string
-  onClose: () => void
+  onUnsaved: (unsaved: boolean) => void
+  onCancel: () => void
+  onSaved: () => void
 }
 
-function EnvironmentForm({ body, etag, onClose }: EnvironmentFormProps) {
+function EnvironmentForm({ body, etag, onUnsaved, onCancel, onSaved }: EnvironmentFormProps) {
   const queries = useQueryClient()
-  const [draft, setDraft] = useState({ name: body.name ?? '', position: body.position ?? '' })
+  const [opened] = useState({ name: body.name ?? '', position: body.position ?? '' })
+  const [draft, setDraft] = useState(opened)
+  const change = (changes: Partial<typeof draft>) => {
+    const next = { ...draft, ...changes }
+    setDraft(next)
+    onUnsaved(next.name !== opened.name || next.position !== opened.position)
+  }
   const saving = useMutation({
     async mutationFn() {
       requireFields(draft, 'name')
@@ -61,7 +77,7 @@ function EnvironmentForm({ body, etag, onClose }: EnvironmentFormProps) {
           queries.invalidateQueries({ queryKey: [kind] }),
         ),
       )
-      onClose()
+      onSaved()
     },
   })
   const errors = fieldErrors(saving.error, FIELDS)
@@ -81,18 +97,20 @@ function EnvironmentForm({ body, etag, onClose }: EnvironmentFormProps) {
           placeholder="production"
           value={draft.name}
           error={errors.name}
-          onChange={event => setDraft({ ...draft, name: event.currentTarget.value })}
+          onChange={event => change({ name: event.currentTarget.value })}
         />
         <NumberInput
           label="Position"
+          allowDecimal={false}
+          allowNegative={false}
           description="Place in lists of environments; the last, if it is left empty"
           value={draft.position}
           error={errors.position}
-          onChange={position => setDraft({ ...draft, position })}
+          onChange={position => change({ position })}
         />
         <FormProblem what="The environment is not named" error={saving.error} fields={FIELDS} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={saving.isPending}>

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client, tagged } from '../../http/client.ts'
@@ -6,7 +6,7 @@ import type { Schemas } from '../../http/schemas.ts'
 import { useEdited } from '../../parts/edited.tsx'
 import { fieldErrors, requireFields } from '../../parts/field-errors.ts'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
-import { Discard, UnsavedGuard } from '../../parts/leave-guards.tsx'
+import { InputDialog } from '../../parts/input-dialog.tsx'
 import { FormProblem, ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import type { Stored } from '../../parts/three-way.ts'
@@ -77,7 +77,6 @@ interface VersionDialogProps {
 /** Creates or changes a version of an API. */
 export function VersionDialog({ api, version, onClose }: VersionDialogProps) {
   const [dirty, setDirty] = useState(false)
-  const [asking, setAsking] = useState(false)
   const opened = useQuery({
     queryKey: ['api', api, 'edited version', version?.id ?? 'new'],
     queryFn: () => (version ? open({ api_id: api, version_id: version.id }) : NEW),
@@ -85,32 +84,34 @@ export function VersionDialog({ api, version, onClose }: VersionDialogProps) {
     gcTime: 0,
   })
   return (
-    <Modal
-      opened
-      onClose={() => (dirty ? setAsking(true) : onClose())}
+    <InputDialog
       title={version ? `Edit version ${version.name}` : 'Add a version'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      unsaved={dirty}
+      onClose={onClose}
     >
-      <UnsavedGuard unsaved={dirty} />
-      <Discard opened={asking} onDiscard={onClose} onStay={() => setAsking(false)} />
-      {opened.isPending && <Loading what="the version" />}
-      {opened.isError && (
-        <ProblemPanel
-          what="The version cannot be read"
-          error={opened.error}
-          onRetry={() => opened.refetch()}
-        />
+      {close => (
+        <>
+          {opened.isPending && <Loading what="the version" />}
+          {opened.isError && (
+            <ProblemPanel
+              what="The version cannot be read"
+              error={opened.error}
+              onRetry={() => opened.refetch()}
+            />
+          )}
+          {opened.data && (
+            <VersionForm
+              api={api}
+              version={version?.id}
+              opened={opened.data}
+              onDirty={setDirty}
+              onCancel={close}
+              onSaved={onClose}
+            />
+          )}
+        </>
       )}
-      {opened.data && (
-        <VersionForm
-          api={api}
-          version={version?.id}
-          opened={opened.data}
-          onDirty={setDirty}
-          onClose={onClose}
-        />
-      )}
-    </Modal>
+    </InputDialog>
   )
 }
 
@@ -119,10 +120,11 @@ interface VersionFormProps {
   version: string | undefined
   opened: Stored<VersionDraft>
   onDirty: (dirty: boolean) => void
-  onClose: () => void
+  onCancel: () => void
+  onSaved: () => void
 }
 
-function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProps) {
+function VersionForm({ api, version, opened, onDirty, onCancel, onSaved }: VersionFormProps) {
   const queries = useQueryClient()
   const create = useCreation(api)
   const path = version !== undefined && { api_id: api, version_id: version }
@@ -135,7 +137,7 @@ function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProp
     read: async () => (path ? open(path) : NEW),
     async onSaved() {
       await readAgain(queries, api)
-      onClose()
+      onSaved()
     },
     what: 'version',
     labels: LABELS,
@@ -157,7 +159,7 @@ function VersionForm({ api, version, opened, onDirty, onClose }: VersionFormProp
         <VersionFields draft={draft} onChange={change} error={saving.error} />
         <FormProblem what="The version is not saved" error={saving.error} fields={FIELDS} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={saving.isPending}>
