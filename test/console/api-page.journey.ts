@@ -334,6 +334,30 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await page.getByRole('heading', { name: 'Not deployed' }).waitFor()
 })
 
+test('an environment is created while an API is deployed, and is listed with it', async ({ page }) => {
+  const api = await createApi()
+  const name = unique('production')
+  await open(page, `/apis/${api.id}?tab=deployments`)
+  await page.getByRole('button', { name: 'New environment' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Create environment' })
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  await page.getByRole('row', { name }).getByText('Deployed').waitFor()
+
+  await open(page, '/environments')
+  const row = page.getByRole('row', { name })
+  await row.getByRole('link', { name: '1 API' }).waitFor()
+  await row.getByRole('button', { name: `Edit ${name}` }).click()
+  const editing = page.getByRole('dialog', { name: 'Edit the environment' })
+  await editing.getByRole('textbox', { name: 'Position' }).fill('0')
+  await editing.getByRole('button', { name: 'Save' }).click()
+  await row.getByRole('cell', { name: '0', exact: true }).waitFor()
+  await checkPage(page)
+  await row.getByRole('link', { name: '1 API' }).click()
+  await page.getByRole('link', { name: api.displayName }).waitFor()
+})
+
 test('the active webhooks that ask for events of APIs are listed', async ({ page }) => {
   const api = await createApi()
   await createWebhook({ displayName: 'Asks for APIs', eventTypes: ['API_UPDATED', 'SUBSCRIPTION_CREATED'] })

@@ -35,6 +35,7 @@ const AREAS = [
   ['Administration', 'Users'],
   ['Administration', 'Access tokens'],
   ['Administration', 'System'],
+  ['Catalogue', 'Environments'],
   ['Catalogue', 'Jobs'],
   ['Catalogue', 'Rule sets'],
   ['Catalogue', 'APIs'],

@@ -10,6 +10,7 @@ import { ApisPage } from './apis/list-page.tsx'
 import { readApiPageSearch } from './apis/page/search.ts'
 import { readApiSearch } from './apis/search.ts'
 import { readAuditSearch, readProofsSearch } from './audit/search.ts'
+import { readEnvironmentSearch } from './environments/search.ts'
 import { readEventsSearch } from './events/search.ts'
 import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
@@ -96,6 +97,13 @@ const job = createRoute({
   getParentRoute: () => inside,
   path: '/jobs/$jobId',
   component: lazyRouteComponent(() => import('./jobs/job-page.tsx'), 'JobPage'),
+})
+
+const environments = createRoute({
+  getParentRoute: () => inside,
+  path: '/environments',
+  validateSearch: readEnvironmentSearch,
+  component: lazyRouteComponent(() => import('./environments/environments-page.tsx'), 'EnvironmentsPage'),
 })
 
 const webhooks = createRoute({
@@ -235,6 +243,7 @@ const tree = root.addChildren([
     api,
     editApi,
     importApis,
+    environments,
     jobs,
     job,
     webhooks,

@@ -1,5 +1,6 @@
 import { Group, Table, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
+import { OwnerName } from './owner-name.tsx'
 import { statusText } from './statuses.tsx'
 
 type Change = Schemas['PatchOperation']
@@ -37,12 +38,36 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
               {fieldName(path)}
             </Table.Th>
             <Table.Td>
-              <Difference before={inWords(path, before)} value={inWords(path, value)} />
+              {path === '/owner' ? (
+                <Owners before={before} value={value} />
+              ) : (
+                <Difference before={inWords(path, before)} value={inWords(path, value)} />
+              )}
             </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>
     </Table>
+  )
+}
+
+/** The names of the owners before and after a change. */
+function Owners({ before, value }: { before?: unknown; value?: unknown }) {
+  return (
+    <Text inherit>
+      {typeof before === 'string' && (
+        <>
+          from <OwnerName id={before} />{' '}
+        </>
+      )}
+      {typeof value === 'string' ? (
+        <>
+          to <OwnerName id={value} />
+        </>
+      ) : (
+        <em>no value</em>
+      )}
+    </Text>
   )
 }
 
@@ -82,7 +107,11 @@ export function valueText(value: unknown): string {
   if (isAbsent(value)) return ''
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (Array.isArray(value)) return value.map(valueText).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'object') return String(value)
+  return Object.entries(value as object)
+    .filter(([, member]) => !isNothing(member))
+    .map(([name, member]) => `${fieldName(`/${name}`)}: ${valueText(member)}`)
+    .join(', ')
 }
 
 const TEXT = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', borderRadius: 2, padding: '0 4px' } as const

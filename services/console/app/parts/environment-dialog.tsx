@@ -1,16 +1,43 @@
 import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { client, tagged } from '../../http/client.ts'
-import type { Schemas } from '../../http/schemas.ts'
-import { fieldErrors, requireFields } from '../../parts/field-errors.ts'
-import { InputDialog } from '../../parts/input-dialog.tsx'
-import { FormProblem, ProblemPanel } from '../../parts/problem-panel.tsx'
-import { Loading } from '../../parts/states.tsx'
+import { client, tagged } from '../http/client.ts'
+import { randomId } from '../http/random-id.ts'
+import type { Schemas } from '../http/schemas.ts'
+import { fieldErrors, requireFields } from './field-errors.ts'
+import { InputDialog } from './input-dialog.tsx'
+import { FormProblem, ProblemPanel } from './problem-panel.tsx'
+import { Loading } from './states.tsx'
 
 const FIELDS = {
   labels: { name: 'Name', position: 'Position' },
   codes: { 'environment-name-taken': 'name' },
+}
+
+interface NewEnvironmentDialogProps {
+  onClose: () => void
+  onCreated?: (id: string) => void
+}
+
+/** Creates an environment with a name, for APIs to be deployed to. */
+export function NewEnvironmentDialog({ onClose, onCreated }: NewEnvironmentDialogProps) {
+  const [id] = useState(randomId)
+  const [unsaved, setUnsaved] = useState(false)
+  return (
+    <InputDialog title="Create environment" unsaved={unsaved} onClose={onClose}>
+      {close => (
+        <EnvironmentForm
+          body={{ id, name: null, displayName: null, position: null }}
+          onUnsaved={setUnsaved}
+          onCancel={close}
+          onSaved={() => {
+            onCreated?.(id)
+            onClose()
+          }}
+        />
+      )}
+    </InputDialog>
+  )
 }
 
 interface EnvironmentDialogProps {
@@ -31,7 +58,11 @@ export function EnvironmentDialog({ id, onClose }: EnvironmentDialogProps) {
     gcTime: 0,
   })
   return (
-    <InputDialog title="Name the environment" unsaved={unsaved} onClose={onClose}>
+    <InputDialog
+      title={read.data?.body.name ? 'Edit the environment' : 'Name the environment'}
+      unsaved={unsaved}
+      onClose={onClose}
+    >
       {close => (
         <>
           {read.isPending && <Loading what="the environment" />}
@@ -46,8 +77,9 @@ export function EnvironmentDialog({ id, onClose }: EnvironmentDialogProps) {
 }
 
 interface EnvironmentFormProps {
-  body: Schemas['Environment']
-  etag: string
+  body: Pick<Schemas['Environment'], 'id' | 'name' | 'displayName' | 'position'>
+  /** Absent for a new environment. */
+  etag?: string
   onUnsaved: (unsaved: boolean) => void
   onCancel: () => void
   onSaved: () => void
@@ -66,7 +98,7 @@ function EnvironmentForm({ body, etag, onUnsaved, onCancel, onSaved }: Environme
     async mutationFn() {
       requireFields(draft, 'name')
       const { name, position } = draft
-      const params = { path: { environment_id: body.id }, header: { 'If-Match': etag } }
+      const params = { path: { environment_id: body.id }, ...(etag && { header: { 'If-Match': etag } }) }
       const displayName = body.displayName === body.name ? null : body.displayName
       const input = { name, displayName, position: position === '' ? null : Number(position) }
       return tagged(client.PUT('/environments/{environment_id}', { params, body: input }))
@@ -108,13 +140,17 @@ function EnvironmentForm({ body, etag, onUnsaved, onCancel, onSaved }: Environme
           error={errors.position}
           onChange={position => change({ position })}
         />
-        <FormProblem what="The environment is not named" error={saving.error} fields={FIELDS} />
+        <FormProblem
+          what={`The environment is not ${etag ? 'saved' : 'created'}`}
+          error={saving.error}
+          fields={FIELDS}
+        />
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>
             Cancel
           </Button>
           <Button type="submit" loading={saving.isPending}>
-            Save
+            {etag ? 'Save' : 'Create'}
           </Button>
         </Group>
       </Stack>
