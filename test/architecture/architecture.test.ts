@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { OPERATIONS_FILE, operationsSource } from '@gantry/client/testing'
 import { describe, expect, test } from 'vitest'
 import { missingFiles } from './src/documents.ts'
 import { environmentReaders } from './src/environment.ts'
@@ -33,6 +35,10 @@ describe('documents name files that exist', () => {
     const document = file('docs/a.md', 'See `services/a/src/b.ts`, `services/a` and `services/c.ts`.')
     expect(missingFiles([file('services/a/src/b.ts')], [document])).toEqual(['docs/a.md: services/c.ts'])
   })
+})
+
+test('the client has the operations of the contracts: npm run generate -w @gantry/client writes them', () => {
+  expect(readFileSync(OPERATIONS_FILE, 'utf8') === operationsSource()).toBe(true)
 })
 
 test('every category of streams is in the list by which the audit log tells events of other applications', () => {

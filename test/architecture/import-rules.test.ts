@@ -51,6 +51,10 @@ describe('import rules', () => {
         ['services/console/app/apis/page/tab.ts', importing('../../webhooks/a.ts')],
         ['services/console/app/parts/links.ts', "export type { A } from '../shell/a.ts'"],
       ],
+      'the client imports nothing': [
+        ['packages/client/src/timers.ts', importing('node:timers')],
+        ['packages/client/src/retries.ts', importing('@gantry/stores')],
+      ],
       'the SDK of OpenTelemetry is loaded on demand': [
         ['services/media/src/otlp.ts', importing('@gantry/tracing/otlp')],
       ],

@@ -108,6 +108,13 @@ export const FILE_RULES: IForbiddenRuleType[] = [
     to: { path: '^services/' },
   },
   {
+    name: 'the client imports nothing',
+    comment: 'It is published, and runs in browsers and Node alike.',
+    severity: 'error',
+    from: { path: '^packages/client/', pathNot: TESTS },
+    to: { pathNot: '^packages/client/' },
+  },
+  {
     name: 'only composition roots import adapters',
     severity: 'error',
     from: { path: '^(?:packages|services)/([^/]+)/', pathNot: [...TESTS, ...COMPOSITION_ROOTS] },
