@@ -112,14 +112,19 @@ test('many documents are imported by a job, which is listed with its results', a
 
 test('many documents that are too large for one request are imported one by one', async ({ page }) => {
   const name = unique('large')
-  const documents = Array.from({ length: 20 }, (_, n) => [`${n}.yaml`, documentOf(name, `${n}`)])
+  const documents = Array.from(
+    { length: 20 },
+    (_, n) => [`${100 + n}.yaml`, documentOf(name, `${n}`)] as const,
+  )
   const large = { openapi: '3.1.0', info: { title: name, version: 'large' }, paths: {} }
   await open(page, '/apis/import')
   // In a request of many, each line break takes two bytes.
   const text = `${JSON.stringify(large)}${'\n'.repeat(10_500_000)}`
   await drop(page, { ...Object.fromEntries(documents), 'large.json': text })
+  for (const [file] of documents) await row(page, file).getByText('New version').waitFor()
   await status(page, '1 new API, 20 new versions')
   await button(page, 'Import 21 documents')
+  for (const [file] of documents) await row(page, file).getByText('Created', { exact: true }).waitFor()
   await status(page, '21 imported')
 })
 

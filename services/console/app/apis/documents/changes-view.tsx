@@ -2,9 +2,10 @@ import { Alert, Code, Group, List, NativeSelect, Stack, Text, Title } from '@man
 import { useQuery } from '@tanstack/react-query'
 import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
+import { placeText } from '../../parts/place-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
-import { changesQuery, type DocumentRecord, type Version, type VersionPath } from './reads.ts'
+import { changesQuery, type DocumentRecord, documentsQuery, type Version, type VersionPath } from './reads.ts'
 
 type Diff = Schemas['DocumentDiff']
 type Change = Schemas['DocumentChange']
@@ -41,12 +42,12 @@ const LEVELS: readonly { level: Change['level']; title: string; about(compared: 
 
 /** What changed in a document since another version: first what breaks clients. */
 export function ChangesView({ path, document, versions, from, onFrom }: ChangesViewProps) {
-  const diff = useQuery(changesQuery(path, document, from))
+  const { diff, from: found, fromDocument } = useDiff({ path, document, versions, from })
   const others = versions.filter(({ id }) => id !== path.version_id)
   const nameOf = (version: string | undefined) => versions.find(({ id }) => id === version)?.name
   const compared = {
     own: nameOf(path.version_id) ?? 'this version',
-    other: nameOf(from) ?? 'the version before',
+    other: nameOf(found) ?? 'the version before',
   }
   return (
     <Stack gap="sm">
@@ -65,29 +66,64 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
       {diff.isError && (
         <NotCompared
           error={diff.error}
-          missing={from === undefined ? undefined : `${compared.other} has no document ${document.name}.`}
+          missing={
+            found === undefined
+              ? 'There is no version before this one.'
+              : `${compared.other} has no document of this kind.`
+          }
           onRetry={() => void diff.refetch()}
         />
       )}
-      {diff.data && <Changes diff={diff.data} compared={compared} />}
+      {diff.data && (
+        <>
+          {fromDocument && (
+            <Text size="sm">
+              {compared.other} has no document {document.name}: this compares with its{' '}
+              <Code>{fromDocument}</Code>.
+            </Text>
+          )}
+          <Changes diff={diff.data} compared={compared} />
+        </>
+      )}
     </Stack>
   )
 }
 
+/**
+ * The changes since a version. If that has no document of the same name, they are those since one of the same kind, first
+ * of all its primary one.
+ */
+function useDiff({ path, document, versions, from }: Omit<ChangesViewProps, 'onFrom'>) {
+  const byName = useQuery(changesQuery(path, document, { from }))
+  const isMissing = byName.isError && isNotFound(byName.error)
+  const other = from ?? versions[versions.findIndex(({ id }) => id === path.version_id) + 1]?.id
+  const documents = useQuery({
+    ...documentsQuery({ ...path, version_id: other ?? '' }),
+    enabled: isMissing && other !== undefined,
+  })
+  const ofKind = documents.data?.content.filter(({ kind }) => kind === document.kind) ?? []
+  const fromDocument = isMissing ? (ofKind.find(({ primary }) => primary) ?? ofKind[0])?.name : undefined
+  const byKind = useQuery({
+    ...changesQuery(path, document, { from: other, fromDocument }),
+    enabled: fromDocument !== undefined,
+  })
+  if (fromDocument !== undefined) return { diff: byKind, from: other, fromDocument }
+  return { diff: documents.isLoading ? documents : byName, from: isMissing ? other : from, fromDocument }
+}
+
+const isNotFound = (error: Error) =>
+  error instanceof RequestFailed && error.problem.code === 'document-not-found'
+
 interface NotComparedProps {
   error: Error
-  /** Which document is missing in the chosen version. */
-  missing: string | undefined
+  /** What is missing. */
+  missing: string
   onRetry: () => void
 }
 
 function NotCompared({ error, missing, onRetry }: NotComparedProps) {
-  if (error instanceof RequestFailed && error.problem.code === 'document-not-found')
-    return (
-      <Empty title="Nothing to compare with">
-        {missing ?? 'This version has the first document of this name.'} Choose another version above.
-      </Empty>
-    )
+  if (isNotFound(error))
+    return <Empty title="Nothing to compare with">{missing} Choose another version above.</Empty>
   return <ProblemPanel what="The documents cannot be compared" error={error} onRetry={onRetry} />
 }
 
@@ -142,7 +178,7 @@ function Section({ title, about, changes }: SectionProps) {
             {pointer !== '' && (
               <>
                 {' '}
-                <Code style={{ overflowWrap: 'anywhere' }}>{pointer}</Code>
+                <Code style={{ overflowWrap: 'anywhere' }}>{placeText(pointer)}</Code>
               </>
             )}
           </List.Item>

@@ -45,7 +45,17 @@ export const documentedVersionsQuery = (api: string) =>
     },
   })
 
-/** The documents of a version: at most as many as a page has. */
+/** Kinds that rule sets are for. */
+const SCORED: readonly DocumentRecord['kind'][] = ['openapi', 'asyncapi']
+/** How long after its upload a document without a score may be waiting for one: without a rule set it gets none. */
+const SCORED_WITHIN_MS = 60_000
+const SCORE_POLL_MS = 2_000
+
+/** Whether the rule sets are probably being applied to a document. */
+export const awaitsScore = ({ kind, score, updatedAt }: DocumentRecord): boolean =>
+  score === null && SCORED.includes(kind) && Date.now() - Date.parse(updatedAt) < SCORED_WITHIN_MS
+
+/** The documents of a version: at most as many as a page has. They are read again until they have a score. */
 export const documentsQuery = (path: VersionPath) =>
   queryOptions({
     queryKey: ['api', path.api_id, 'documents', path.version_id],
@@ -56,6 +66,7 @@ export const documentsQuery = (path: VersionPath) =>
           signal,
         }),
       ),
+    refetchInterval: ({ state: { data } }) => (data?.content.some(awaitsScore) ? SCORE_POLL_MS : false),
   })
 
 /** The path of a document. */
@@ -101,14 +112,22 @@ export const findingsQuery = (path: VersionPath, { name, sha256 }: DocumentRecor
     getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
   })
 
-/** What changed in a document since an earlier version. @param from id of that version; undefined for the one before */
-export const changesQuery = (path: VersionPath, { name, sha256 }: DocumentRecord, from: string | undefined) =>
+/** What a document is compared with. */
+export interface Compared {
+  /** Id of the version. Default: the one created last before it that has a document of the same name. */
+  from?: string | undefined
+  /** Name of its document. Default: the same. */
+  fromDocument?: string | undefined
+}
+
+/** What changed in a document since another one. */
+export const changesQuery = (path: VersionPath, { name, sha256 }: DocumentRecord, compared: Compared) =>
   queryOptions({
-    queryKey: ['api', path.api_id, 'changes', path.version_id, name, sha256, from],
+    queryKey: ['api', path.api_id, 'changes', path.version_id, name, sha256, compared],
     queryFn: ({ signal }) =>
       answer(
         client.GET('/apis/{api_id}/versions/{version_id}/documents/{name}/diff', {
-          params: { path: { ...path, name }, query: { ...(from !== undefined && { from }) } },
+          params: { path: { ...path, name }, query: compared },
           signal,
         }),
       ),

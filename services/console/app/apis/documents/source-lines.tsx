@@ -1,6 +1,8 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef } from 'react'
+import { placeText } from '../../parts/place-text.ts'
+import { StateBadge } from '../../parts/state-badge.tsx'
 import classes from './documents.module.css'
 
 /** Something that is said about a line of a document. */
@@ -55,20 +57,9 @@ export function SourceLines({ label, text, notes }: SourceLinesProps) {
         tabIndex={0}
         aria-label={`What is wrong with ${label}`}
       >
-        {notes.map((note, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: notes have no identity but their place
-          <Group key={index} component="li" gap="xs" wrap="nowrap" align="baseline">
-            <NoteText note={note} />
-            {note.line !== null && (
-              <Button
-                size="compact-xs"
-                variant="default"
-                onClick={() => show(note)}
-                style={{ flexShrink: 0 }}
-              >
-                Line {note.line}
-              </Button>
-            )}
+        {[...Map.groupBy(notes, ({ severity, message }) => `${severity} ${message}`)].map(([key, alike]) => (
+          <Group key={key} component="li" gap="xs" wrap="nowrap" align="baseline">
+            <AlikeNotes notes={alike} onShow={show} />
           </Group>
         ))}
       </Stack>
@@ -118,21 +109,46 @@ function RowCells({ row }: { row: Row | undefined }) {
   )
 }
 
-function NoteText({ note: { severity, message, pointer } }: { note: Note }) {
+/** Notes with the same message, and the way to each of their places. */
+function AlikeNotes({ notes, onShow }: { notes: readonly Note[]; onShow: (note: Note) => void }) {
+  const [{ severity, message }] = notes as [Note]
   return (
     <>
-      <Badge size="sm" style={{ flexShrink: 0 }}>
-        {severity === 'ERROR' ? 'Error' : 'Warning'}
-      </Badge>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {message}{' '}
-        {pointer && (
-          <Text span size="xs" c="dimmed">
-            {pointer}
-          </Text>
-        )}
-      </Text>
+      {severity === 'ERROR' ? (
+        <StateBadge color="red">Error</StateBadge>
+      ) : (
+        <StateBadge color="orange">Warning</StateBadge>
+      )}
+      <div>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {message}
+          {notes.length > 1 && ` (${notes.length} places)`}
+        </Text>
+        <Group gap={4}>
+          {notes.map((note, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: notes have no identity but their place
+            <Place key={index} note={note} onShow={() => onShow(note)} />
+          ))}
+        </Group>
+      </div>
     </>
+  )
+}
+
+function Place({ note: { line, pointer }, onShow }: { note: Note; onShow: () => void }) {
+  const place = pointer ? placeText(pointer) : undefined
+  if (line === null) return place ? <Text size="xs">{place}</Text> : null
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      maw="100%"
+      title={place}
+      aria-label={`Line ${line}${place ? `: ${place}` : ''}`}
+      onClick={onShow}
+    >
+      {place ?? `Line ${line}`}
+    </Button>
   )
 }
 

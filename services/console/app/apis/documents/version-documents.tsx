@@ -5,6 +5,7 @@ import { useAllowed } from '../../http/session.ts'
 import { OVER, useDrop } from '../../parts/drop.ts'
 import type { OperationPlace } from '../../parts/frame-messages.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { StateBadge } from '../../parts/state-badge.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { ChangesView } from './changes-view.tsx'
 import { DocumentActions } from './document-actions.tsx'
@@ -12,7 +13,7 @@ import { DocumentFrame } from './document-frame.tsx'
 import classes from './documents.module.css'
 import { FindingsView } from './findings-view.tsx'
 import { OperationsView } from './operations-view.tsx'
-import { type DocumentRecord, textQuery, type Version, type VersionPath } from './reads.ts'
+import { awaitsScore, type DocumentRecord, textQuery, type Version, type VersionPath } from './reads.ts'
 import type { DocumentsSearch, DocumentsView } from './search.ts'
 import { ChooseFile, UploadPanel } from './upload-panel.tsx'
 import { type Uploading, useUpload } from './use-upload.ts'
@@ -90,12 +91,22 @@ function About({ document }: { document: DocumentRecord }) {
   return (
     <Group gap={6} mb={8}>
       <Badge>{KINDS[document.kind]}</Badge>
-      {score !== null && <Badge>Score {score} of 100</Badge>}
+      {score !== null && <ScoreBadge score={score} />}
+      {awaitsScore(document) && <Text size="sm">The rules are being checked</Text>}
       {counts.schemas > 0 && <Text size="sm">{counted(counts.schemas, 'schema')}</Text>}
       {findings.errors > 0 && <Text size="sm">{counted(findings.errors, 'error')}</Text>}
       {findings.warnings > 0 && <Text size="sm">{counted(findings.warnings, 'warning')}</Text>}
     </Group>
   )
+}
+
+/** Below this score, many or serious rules are broken. */
+const GOOD_SCORE = 80
+const POOR_SCORE = 50
+
+function ScoreBadge({ score }: { score: number }) {
+  const color = score >= GOOD_SCORE ? 'teal' : score >= POOR_SCORE ? 'orange' : 'red'
+  return <StateBadge color={color}>Score {score} of 100</StateBadge>
 }
 
 const counted = (count: number, what: string) =>
