@@ -1,7 +1,7 @@
-import { Table, UnstyledButton } from '@mantine/core'
+import { Table, type TableThProps, UnstyledButton } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-interface SortHeaderProps {
+interface SortHeaderProps extends Pick<TableThProps, 'visibleFrom'> {
   /** What the column sorts by: a property of the REST interface, or the id of the column. */
   field: string
   /** The sort of the list, e.g. `username,asc`. */
@@ -14,11 +14,11 @@ const ARIA = { asc: 'ascending', desc: 'descending' } as const
 const ARROWS = { asc: ' ↑', desc: ' ↓' } as const
 
 /** The header of a column by which a list can be sorted. A second click reverses the order. */
-export function SortHeader({ field, sort, onSort, children }: SortHeaderProps) {
+export function SortHeader({ field, sort, onSort, children, ...header }: SortHeaderProps) {
   const [sorted, direction = 'asc'] = sort.split(',')
   const current = sorted === field ? (direction as keyof typeof ARIA) : undefined
   return (
-    <Table.Th aria-sort={current ? ARIA[current] : 'none'}>
+    <Table.Th aria-sort={current ? ARIA[current] : 'none'} {...header}>
       <UnstyledButton
         fz="inherit"
         fw="inherit"

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Spoiler, Table, VisuallyHidden } from '@mantine/core'
+import { Badge, Button, Group, Spoiler, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useState } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
@@ -21,18 +21,18 @@ export function TokensTable({ tokens, sort, onSort, owner, revocable = true }: T
   const sorting = { sort, onSort }
   return (
     <>
-      <Table.ScrollContainer minWidth={760}>
+      <Table.ScrollContainer minWidth={0}>
         <Table verticalSpacing="sm" aria-label="Access tokens">
           <Table.Thead>
             <Table.Tr>
               <SortHeader field="name" {...sorting}>
                 Name
               </SortHeader>
-              <Table.Th>Scopes</Table.Th>
-              <SortHeader field="createdAt" {...sorting}>
+              <Table.Th visibleFrom="sm">Scopes</Table.Th>
+              <SortHeader field="createdAt" visibleFrom="md" {...sorting}>
                 Created
               </SortHeader>
-              <Table.Th>Last used</Table.Th>
+              <Table.Th visibleFrom="sm">Last used</Table.Th>
               <SortHeader field="validUntil" {...sorting}>
                 Expires
               </SortHeader>
@@ -64,10 +64,16 @@ function TokenRow({
   token: Schemas['AccessToken']
   onRevoke: (() => void) | undefined
 }) {
+  const used = token.lastUsedAt ? <Time at={token.lastUsedAt} /> : 'never used'
   return (
     <Table.Tr>
-      <Table.Th scope="row">{token.name}</Table.Th>
-      <Table.Td maw={420}>
+      <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+        {token.name}
+        <Text size="xs" hiddenFrom="sm">
+          {token.scopes.length} {token.scopes.length === 1 ? 'scope' : 'scopes'}, {used}
+        </Text>
+      </Table.Th>
+      <Table.Td maw={420} visibleFrom="sm">
         <Spoiler maxHeight={52} showLabel="All scopes" hideLabel="Fewer">
           <Group gap={4}>
             {token.scopes.map(scope => (
@@ -78,10 +84,10 @@ function TokenRow({
           </Group>
         </Spoiler>
       </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="md">
         <Time at={token.createdAt} />
       </Table.Td>
-      <Table.Td>{token.lastUsedAt ? <Time at={token.lastUsedAt} /> : 'never'}</Table.Td>
+      <Table.Td visibleFrom="sm">{used}</Table.Td>
       <Table.Td>
         <Expiry token={token} />
       </Table.Td>

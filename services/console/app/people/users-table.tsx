@@ -18,14 +18,14 @@ interface UsersTableProps {
 export function UsersTable({ users, sort, onSort }: UsersTableProps) {
   const sorting = { sort, onSort }
   return (
-    <Table.ScrollContainer minWidth={760}>
+    <Table.ScrollContainer minWidth={0}>
       <Table verticalSpacing="sm" highlightOnHover aria-label="Users">
         <Table.Thead>
           <Table.Tr>
             <SortHeader field="username" {...sorting}>
               User
             </SortHeader>
-            <SortHeader field="email" {...sorting}>
+            <SortHeader field="email" visibleFrom="sm" {...sorting}>
               Email
             </SortHeader>
             <SortHeader field="role" {...sorting}>
@@ -34,7 +34,7 @@ export function UsersTable({ users, sort, onSort }: UsersTableProps) {
             <SortHeader field="status" {...sorting}>
               Status
             </SortHeader>
-            <SortHeader field="createdAt" {...sorting}>
+            <SortHeader field="createdAt" visibleFrom="md" {...sorting}>
               Created
             </SortHeader>
           </Table.Tr>
@@ -65,17 +65,22 @@ function UserRow({ user }: { user: Schemas['User'] }) {
             {own && <Badge size="sm">You</Badge>}
           </Group>
           {user.displayName !== user.username && <Text size="sm">{user.displayName}</Text>}
+          {user.email && (
+            <Text size="xs" hiddenFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+              {user.email}
+            </Text>
+          )}
         </Stack>
       </Table.Td>
-      <Table.Td>{user.email ?? '—'}</Table.Td>
-      <Table.Td>{user.role}</Table.Td>
+      <Table.Td visibleFrom="sm">{user.email ?? '—'}</Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>{user.role}</Table.Td>
       <Table.Td>
         <Group gap="xs">
           <UserBadges user={user} />
           {mayUnlock && user.lockedUntil && <UnlockButton user={user} />}
         </Group>
       </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="md">
         <Time at={user.createdAt} />
       </Table.Td>
     </Table.Tr>

@@ -32,14 +32,17 @@ export const pastApiQuery = (id: string, at: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** The versions of an API at a time; of the present without a time. */
+/** The versions of an API at a time; without one those of the present, newest first. */
 export const versionsQuery = (id: string, at?: string) =>
   infiniteQueryOptions({
     queryKey: ['api', id, 'versions', at ?? 'now'],
     queryFn: ({ signal, pageParam: page }) =>
       answer(
         client.GET('/apis/{api_id}/versions', {
-          params: { path: { api_id: id }, query: { page, size: PAGE_SIZE, ...(at && { at }) } },
+          params: {
+            path: { api_id: id },
+            query: { page, size: PAGE_SIZE, ...(at ? { at } : { sort: ['createdAt,desc'] }) },
+          },
           signal,
         }),
       ),

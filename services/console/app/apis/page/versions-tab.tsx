@@ -1,4 +1,4 @@
-import { Button, Code, Group, Menu, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { Button, Group, Menu, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client, tagged } from '../../http/client.ts'
@@ -68,17 +68,12 @@ export function VersionsTab({ api }: { api: Schemas['Api'] }) {
   )
 }
 
-/** The versions with documents, by id, each with the one before it that has documents too. */
-function useCompared(api: string): ReadonlyMap<string, Version> {
+/** The versions with documents, by id, each with the one before it that has documents too, if there is one. */
+function useDocumented(api: string): ReadonlyMap<string, Version | undefined> {
   const { data: newest } = useQuery(newestVersionsQuery(api))
   const { data: documented = [] } = useQuery(documentedVersionsQuery(api))
   const those = newest?.content.filter(({ id }) => documented.includes(id)) ?? []
-  return new Map(
-    those.flatMap(({ id }, index) => {
-      const other = those[index + 1]
-      return other ? [[id, other]] : []
-    }),
-  )
+  return new Map(those.map(({ id }, index) => [id, those[index + 1]]))
 }
 
 interface VersionTableProps {
@@ -89,44 +84,53 @@ interface VersionTableProps {
 }
 
 function VersionTable({ api, versions, allowed, onDo }: VersionTableProps) {
-  const compared = useCompared(api)
+  const documented = useDocumented(api)
   return (
-    <ScrollArea type="auto">
-      <Table miw={640} verticalSpacing="xs" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Display name</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Changed</Table.Th>
-            <Table.Th>Actions</Table.Th>
+    <Table verticalSpacing="xs" highlightOnHover aria-label="Versions">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Name</Table.Th>
+          <Table.Th>Status</Table.Th>
+          <Table.Th visibleFrom="sm">Changed</Table.Th>
+          <Table.Th>
+            <VisuallyHidden>Actions</VisuallyHidden>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {versions.map(version => (
+          <Table.Tr key={version.id}>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              {documented.has(version.id) ? (
+                <AnchorLink
+                  to="/apis/$apiId"
+                  params={{ apiId: api }}
+                  search={{ tab: 'documentation', version: version.id }}
+                  inherit
+                  title="Documentation of this version"
+                >
+                  {version.name}
+                </AnchorLink>
+              ) : (
+                version.name
+              )}
+              {version.displayName !== version.name && <Text size="sm">{version.displayName}</Text>}
+              {version.description && <Markdown text={version.description} />}
+              <Comparison api={api} version={version} before={documented.get(version.id)} />
+            </Table.Td>
+            <Table.Td>
+              <StatusBadge status={version.status} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Time at={version.updatedAt} />
+            </Table.Td>
+            <Table.Td>
+              <Actions version={version} allowed={allowed} onDo={onDo} />
+            </Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {versions.map(version => (
-            <Table.Tr key={version.id}>
-              <Table.Td>
-                <Code>{version.name}</Code>
-              </Table.Td>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                {version.displayName}
-                {version.description && <Markdown text={version.description} />}
-                <Comparison api={api} version={version} before={compared.get(version.id)} />
-              </Table.Td>
-              <Table.Td>
-                <StatusBadge status={version.status} />
-              </Table.Td>
-              <Table.Td>
-                <Time at={version.updatedAt} />
-              </Table.Td>
-              <Table.Td>
-                <Actions version={version} allowed={allowed} onDo={onDo} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollArea>
+        ))}
+      </Table.Tbody>
+    </Table>
   )
 }
 
