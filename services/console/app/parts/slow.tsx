@@ -17,12 +17,23 @@ export function useSlow(waiting: boolean): boolean {
   return waiting && slow
 }
 
-/** Says after some seconds that a request still waits for its response. */
-export function SlowNotice({ waiting }: { waiting: boolean }) {
+/** Says after some seconds that a request still waits for its response. @param floating at the edge of the window */
+export function SlowNotice({ waiting, floating }: { waiting: boolean; floating?: boolean }) {
   const slow = useSlow(waiting)
   return (
-    <Text size="sm" role="status" aria-live="polite">
-      {slow && 'Still waiting for the response: the service is slow. What you have typed is kept.'}
+    <Text size="sm" role="status" aria-live="polite" {...(slow && floating && FLOATING)}>
+      {slow && 'Still waiting for the response: the service is slow.'}
     </Text>
   )
 }
+
+/** Above what is at the edge, so that the page does not move. */
+const FLOATING = {
+  pos: 'fixed',
+  bottom: 16,
+  left: 16,
+  px: 'sm',
+  py: 6,
+  bg: 'var(--mantine-color-body)',
+  style: { zIndex: 300, border: '1px solid var(--mantine-color-default-border)', borderRadius: 4 },
+} as const

@@ -68,7 +68,7 @@ function Frame({ current }: { current: Session }) {
       </AppShell.Navbar>
       <AppShell.Main ref={main} tabIndex={-1} className={classes.main}>
         <Offline />
-        <SlowNotice waiting={useIsMutating() > 0} />
+        <SlowNotice waiting={useIsMutating() > 0} floating />
         <Page current={current} />
       </AppShell.Main>
       <ReloginDialog />

@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, Stack, Stepper, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type FormEvent, type ReactNode, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
 import type { Schemas } from '../http/schemas.ts'
@@ -33,10 +33,10 @@ export function Creation({ api, types }: CreationProps) {
   const navigate = route.useNavigate()
   const [first] = useState(() => firstDraft(api, types))
   const [draft, setDraft] = useState(first)
-  const [refused, setRefused] = useState(false)
   const create = useCreation(draft)
   const form = useRef<HTMLFormElement>(null)
   useErrorFocus(form, create.error)
+  const [refused, refuse] = useRefusal(form)
   const goTo = (next: typeof step) =>
     navigate({ search: { api: api?.id, step: next === 'events' ? undefined : next } })
   const chosen = draft.eventTypes.length > 0
@@ -48,7 +48,7 @@ export function Creation({ api, types }: CreationProps) {
     if (create.data) return
     if (active === 1) create.mutate()
     else if (chosen) goTo('endpoint')
-    else setRefused(true)
+    else refuse()
   }
   const typesError =
     refused && !chosen ? 'Select at least one event type' : fieldErrors(create.error, FIELDS).eventTypes
@@ -105,6 +105,15 @@ export function Creation({ api, types }: CreationProps) {
       </Stepper>
     </form>
   )
+}
+
+/** Whether the first step was refused. Its message is at the top of a list that is longer than the window: it is shown each time. */
+function useRefusal(form: RefObject<HTMLElement | null>) {
+  const [count, setCount] = useState(0)
+  useEffect(() => {
+    if (count > 0) form.current?.querySelector('[role=alert]')?.scrollIntoView({ block: 'center' })
+  }, [form, count])
+  return [count > 0, () => setCount(count + 1)] as const
 }
 
 /** Creates the webhook. The answer has the secret, which is not kept in the cache. */
