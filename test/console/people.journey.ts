@@ -21,7 +21,7 @@ test('the users are searched, filtered and sorted, and the URL keeps it; the rol
   await page.getByRole('combobox', { name: 'Role' }).click()
   await page.getByRole('option', { name: 'BILLING_CONTACT' }).click()
   await page.getByRole('button', { name: 'Email' }).click()
-  await page.getByText('1 user', { exact: true }).waitFor()
+  await page.getByRole('status').getByText('1 user', { exact: true }).waitFor()
   await page.waitForURL(/text=zeno.*role=BILLING_CONTACT.*sort=email/)
   await page.reload()
   await page.getByRole('link', { name: username }).waitFor()
@@ -33,7 +33,7 @@ test('the users are searched, filtered and sorted, and the URL keeps it; the rol
   await page.keyboard.press('Escape')
 
   await page.getByLabel('Search').fill('nobody-has-this-name')
-  await page.getByRole('link', { name: 'Show all users' }).click()
+  await page.getByRole('status').getByRole('link', { name: 'Show all users' }).click()
   await page.getByRole('link', { name: 'admin', exact: true }).waitFor()
   await page.goto(`${consoleUrl}/users?page=999`)
   await page.getByRole('button', { name: 'Show the first page' }).click()

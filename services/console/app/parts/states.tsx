@@ -3,10 +3,10 @@ import { useNetwork } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { useSlow } from './slow.tsx'
 
-/** A list or a page without content: what would be here, and how to get it. */
+/** A list or a page without content: what would be here, and how to get it. A screen reader says it, e.g. after a search. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <Stack align="center" gap="xs" py="xl">
+    <Stack align="center" gap="xs" py="xl" role="status">
       <Title order={2} size="h4">
         {title}
       </Title>
