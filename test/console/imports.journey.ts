@@ -102,7 +102,7 @@ test('many documents are imported by a job, which is listed with its results', a
   await fitsPhone(page)
   await page.getByRole('button', { name: 'Page 2', exact: true }).click()
   await expect.poll(() => page.getByRole('table', { name: 'Results' }).getByRole('row').count()).toBe(2)
-  await page.getByRole('navigation', { name: 'Back' }).getByRole('link', { name: 'Jobs' }).click()
+  await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Jobs' }).click()
   await heading(page, 'Jobs').waitFor()
   const job = page.getByRole('table', { name: 'Jobs' }).getByRole('row').filter({ hasText: '21 succeeded' })
   await job.getByText('Completed').waitFor()

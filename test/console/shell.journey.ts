@@ -116,7 +116,7 @@ test('menus, links and fields work with the keyboard, and nothing moves with red
     'document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime > 1).length'
   expect(await page.evaluate(moving)).toBe(0)
   await checkPage(page)
-  await expect.poll(() => focused(page)).toBe('Documentation of the interface')
+  await expect.poll(() => focused(page)).toBe('REST API documentation')
   await page.keyboard.press('ArrowDown')
   await expect.poll(() => focused(page)).toBe('Change password…')
   await page.keyboard.press('ArrowDown')

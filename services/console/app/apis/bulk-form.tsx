@@ -86,6 +86,8 @@ function TagsFields({ onChange }: FieldsProps) {
         data={known}
         value={add}
         acceptValueOnBlur
+        // Below them are the buttons of the dialog.
+        comboboxProps={{ position: 'top' }}
         clearable
         clearButtonProps={{ 'aria-label': 'Add no tags' }}
         onChange={tags =>
@@ -101,6 +103,8 @@ function TagsFields({ onChange }: FieldsProps) {
         data={known}
         value={remove}
         acceptValueOnBlur
+        // Below them are the buttons of the dialog.
+        comboboxProps={{ position: 'top' }}
         clearable
         clearButtonProps={{ 'aria-label': 'Remove no tags' }}
         onChange={tags =>

@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { JobStatus, JobView } from '../parts/job-view.tsx'
 import { jobQuery } from '../parts/jobs.ts'
-import { AnchorLink } from '../parts/links.tsx'
 import { OwnerName } from '../parts/owner-name.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
+import { Trail } from '../parts/trail.tsx'
 import { TYPES } from './jobs-page.tsx'
 
 const route = getRouteApi('/inside/jobs/$jobId')
@@ -19,11 +19,7 @@ export function JobPage() {
   const job = useQuery(jobQuery(jobId))
   return (
     <Stack maw="60rem">
-      <nav aria-label="Back">
-        <AnchorLink to="/jobs" size="sm">
-          Jobs
-        </AnchorLink>
-      </nav>
+      <Trail to="/jobs" label="Jobs" page={job.data ? TYPES[job.data.type] : 'Job'} />
       {job.isPending && <Loading what="the job" />}
       {job.isError && (
         <ProblemPanel what="The job cannot be read" error={job.error} onRetry={() => void job.refetch()} />

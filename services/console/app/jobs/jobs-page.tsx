@@ -56,7 +56,8 @@ export function JobsPage() {
         />
       </Group>
       <Text size="sm" maw="44rem">
-        Bulk changes and imports run in the service. They continue when you close this page.
+        Bulk changes, imports of 20 or more files and imports from URLs run in the service. They continue when
+        you close this page.
       </Text>
       {jobs.isPending && <Loading what="the jobs" />}
       {jobs.isError && (
@@ -68,7 +69,7 @@ export function JobsPage() {
       )}
       {jobs.data?.totalElements === 0 && (
         <Empty title={status ? 'No job has this status' : 'No job yet'}>
-          Change several APIs at once, or import documents from the list of APIs.
+          Change several APIs at once, or import 20 or more documents, from the list of APIs.
         </Empty>
       )}
       {jobs.data && isBeyondEnd(jobs.data) && (

@@ -1,16 +1,22 @@
-import { Breadcrumbs } from '@mantine/core'
+import { Breadcrumbs, Text } from '@mantine/core'
 import { AnchorLink } from './links.tsx'
 
+interface TrailProps {
+  to: '/apis' | '/jobs' | '/users' | '/tokens' | '/rule-sets' | '/webhooks'
+  /** Name of the list. */
+  label: string
+  /** Name of the page. */
+  page: string
+}
+
 /** Leads from a page back to its list. */
-export function Trail({ to, label }: { to: '/users' | '/tokens' | '/rule-sets'; label: string }) {
+export function Trail({ to, label, page }: TrailProps) {
   return (
-    <nav aria-label="Back">
-      <Breadcrumbs>
-        <AnchorLink to={to} size="sm">
-          {label}
-        </AnchorLink>
-        <span />
-      </Breadcrumbs>
-    </nav>
+    <Breadcrumbs component="nav" aria-label="Breadcrumbs">
+      <AnchorLink to={to}>{label}</AnchorLink>
+      <Text truncate maw={{ base: 220, sm: 480 }}>
+        {page}
+      </Text>
+    </Breadcrumbs>
   )
 }

@@ -53,7 +53,7 @@ export function NewTokenPage() {
   useErrorFocus(form, create.error)
   return (
     <Stack maw={760}>
-      <Trail to="/tokens" label="Access tokens" />
+      <Trail to="/tokens" label="Access tokens" page="Create token" />
       <Title order={1} size="h2">
         {create.isSuccess ? `${create.data.name} is created` : 'Create token'}
       </Title>

@@ -38,7 +38,7 @@ export function NewUserPage() {
   useErrorFocus(form, create.error)
   return (
     <Stack maw={640}>
-      <Trail to="/users" label="Users" />
+      <Trail to="/users" label="Users" page="Create user" />
       <Title order={1} size="h2">
         Create user
       </Title>

@@ -35,8 +35,15 @@ export function RevokeTokenDialog({ token, owner, onClose }: RevokeTokenDialogPr
       onClose={onClose}
     >
       <Text size="sm">
-        Programs that use it are refused from now on. It was last used{' '}
-        {token.lastUsedAt ? <Time at={token.lastUsedAt} /> : 'never'}. It cannot be undone.
+        Programs that use it are refused from now on. It{' '}
+        {token.lastUsedAt ? (
+          <>
+            was last used <Time at={token.lastUsedAt} />
+          </>
+        ) : (
+          'was never used'
+        )}
+        . It cannot be undone.
       </Text>
     </ConfirmDialog>
   )

@@ -43,22 +43,32 @@ const SCOPE_TEXTS: Readonly<Record<Scope, readonly [group: string, text: string]
     'Read approval requests; let webhooks receive events about them.',
   ],
   APPROVAL_REQUEST_WRITE: ['Approval requests', 'Approve and decline approval requests.'],
-  RULE_SETS_READ: ['Governance', 'Read governance rule sets.'],
-  RULE_SETS_WRITE: ['Governance', 'Create, change and delete governance rule sets.'],
-  READ_GOVERNANCE_DATA: ['Governance', 'Read the results of governance checks.'],
+  RULE_SETS_READ: ['Rule sets', 'Read rule sets.'],
+  RULE_SETS_WRITE: ['Rule sets', 'Create, change and delete rule sets.'],
+  READ_GOVERNANCE_DATA: ['Rule sets', 'Read the scores of documents, and what rules find in them.'],
   DEV_PORTAL_READ: ['Developer portals', 'Read developer portals.'],
   DEV_PORTAL_WRITE: ['Developer portals', 'Create, change and delete developer portals.'],
   TERMS_OF_USE_READ: ['Terms of use', 'Read terms of use.'],
   TERMS_OF_USE_WRITE: ['Terms of use', 'Create, change and delete terms of use.'],
   API_GATEWAY_READ: ['API gateways', 'Read API gateways.'],
   API_GATEWAY_WRITE: ['API gateways', 'Create, change and delete API gateways.'],
-  JOBS_READ: ['Background jobs', 'Read background jobs of the platform.'],
+  JOBS_READ: ['Jobs', 'Read bulk changes and imports with their progress and results.'],
   SELF_SERVICE: ['Self-service', 'Use the self-service of the platform.'],
   SAML_LOGIN: ['Single sign-on', 'Sign in users with SAML.'],
 }
 
 /** The groups with scopes that operations of Gantry need. */
-const OF_GANTRY = ['APIs', 'Webhooks', 'Access tokens', 'Users', 'Audit', 'Configuration']
+const OF_GANTRY = [
+  'APIs',
+  'Webhooks',
+  'Access tokens',
+  'Users',
+  'Audit',
+  'Configuration',
+  'Environments',
+  'Rule sets',
+  'Jobs',
+]
 
 /** The scopes that a session may give to an access token, by group, those of Gantry first. */
 export function scopeGroups(allowed: readonly Scope[]): ScopeGroup[] {

@@ -37,7 +37,7 @@ export function UserPage() {
   const [erasing, erasure] = useDisclosure()
   return (
     <Stack maw={720}>
-      <Trail to="/users" label="Users" />
+      <Trail to="/users" label="Users" page={current?.body.displayName ?? 'User'} />
       {!current && (
         <Title order={1} size="h2">
           User

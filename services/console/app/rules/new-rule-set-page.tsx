@@ -42,7 +42,7 @@ export function NewRuleSetPage() {
   const mayPreview = useAllowed('API_READ')
   return (
     <Stack>
-      <Trail to="/rule-sets" label="Rule sets" />
+      <Trail to="/rule-sets" label="Rule sets" page="Create rule set" />
       <Title order={1} size="h2">
         Create rule set
       </Title>

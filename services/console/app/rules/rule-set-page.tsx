@@ -35,7 +35,7 @@ export function RuleSetPage() {
   const { data } = read
   return (
     <Stack>
-      <Trail to="/rule-sets" label="Rule sets" />
+      <Trail to="/rule-sets" label="Rule sets" page={data?.body.name ?? 'Rule set'} />
       <Title order={1} size="h2">
         {data?.body.name ?? 'Rule set'}
       </Title>
@@ -151,7 +151,7 @@ function DeleteRuleSet({ id, name, etag }: { id: string; name: string; etag: str
   }
   return (
     <>
-      <Button variant="outline" color="red" onClick={ask.open}>
+      <Button variant="default" c="red" onClick={ask.open}>
         Delete
       </Button>
       {asked && (

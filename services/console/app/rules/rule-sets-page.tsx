@@ -85,11 +85,12 @@ function Row({ ruleSet: { id, name, description, builtIn, kinds, progress } }: {
 export function Applied({ progress }: Pick<RuleSet, 'progress'>) {
   if (!progress) return 'No'
   const { linted, total } = progress
-  if (linted >= total) return `To all ${total.toLocaleString('en')}`
+  if (linted >= total)
+    return total === 1 ? 'To the only document' : `To all ${total.toLocaleString('en')} documents`
   return (
     <Stack gap={4}>
       <Text size="sm">
-        To {linted.toLocaleString('en')} of {total.toLocaleString('en')}
+        To {linted.toLocaleString('en')} of {total.toLocaleString('en')} documents
       </Text>
       <Progress value={(100 * linted) / total} aria-label="Documents that the rules were applied to" />
     </Stack>

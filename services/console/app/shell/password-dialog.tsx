@@ -12,7 +12,7 @@ import { notifyDone } from '../parts/notify.ts'
 import { FormProblem } from '../parts/problem-panel.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 
-const FIELDS = { labels: { password: 'Present password', newPassword: 'New password' } }
+const FIELDS = { labels: { password: 'Current password', newPassword: 'New password' } }
 const EMPTY = { password: '', newPassword: '' }
 
 /** Changes the password, and continues the session with the new token of the answer. @throws RequestFailed */

@@ -47,7 +47,7 @@ export function UserMenu({ current }: { current: Session }) {
           </Menu.Label>
           <Menu.Divider />
           <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`} target="_blank">
-            Documentation of the interface
+            REST API documentation
           </Menu.Item>
           <Menu.Divider />
           {current.credential === 'LOGIN' && <Menu.Item onClick={password.open}>Change password…</Menu.Item>}

@@ -1,11 +1,11 @@
-import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Breadcrumbs, Stack, Text, Title } from '@mantine/core'
+import { Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
+import { Trail } from '../parts/trail.tsx'
 import { Creation } from './creation.tsx'
 import { readNewWebhookSearch } from './search.ts'
 import { eventTypesQuery } from './webhook-queries.ts'
@@ -27,10 +27,7 @@ export function NewWebhookPage() {
   const ready = types.data && (id === '' || api.data)
   return (
     <Stack maw={820}>
-      <Breadcrumbs component="nav" aria-label="Breadcrumbs">
-        <AnchorLink to="/webhooks">Webhooks</AnchorLink>
-        <Text>Create webhook</Text>
-      </Breadcrumbs>
+      <Trail to="/webhooks" label="Webhooks" page="Create webhook" />
       <Title order={1} size="h2">
         Create webhook
       </Title>

@@ -1,12 +1,12 @@
-import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Breadcrumbs, Group, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Group, Stack, Tabs, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
+import { Trail } from '../parts/trail.tsx'
 import { WebhookActions } from './actions.tsx'
 import { DeliveryList } from './deliveries/delivery-list.tsx'
 import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
@@ -28,10 +28,7 @@ export function WebhookPage() {
   const current = missing ? undefined : webhook.data
   return (
     <Stack>
-      <Breadcrumbs component="nav" aria-label="Breadcrumbs">
-        <AnchorLink to="/webhooks">Webhooks</AnchorLink>
-        <Text>{webhook.data?.body.displayName ?? 'Webhook'}</Text>
-      </Breadcrumbs>
+      <Trail to="/webhooks" label="Webhooks" page={webhook.data?.body.displayName ?? 'Webhook'} />
       <Group justify="space-between">
         <Group>
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>

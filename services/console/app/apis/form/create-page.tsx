@@ -6,6 +6,7 @@ import { answer, client } from '../../http/client.ts'
 import { useIdempotencyKey } from '../../parts/idempotency.ts'
 import { ButtonLink } from '../../parts/links.tsx'
 import { notifyDone } from '../../parts/notify.ts'
+import { Trail } from '../../parts/trail.tsx'
 import { ApiForm } from './api-form.tsx'
 import { type ApiDraft, complete, EMPTY_DRAFT, inputOf } from './draft.ts'
 
@@ -30,6 +31,7 @@ export function CreateApiPage() {
   })
   return (
     <Stack>
+      <Trail to="/apis" label="APIs" page="Create API" />
       <Group justify="space-between">
         <Title order={1} size="h2">
           Create API

@@ -9,6 +9,7 @@ import { notifyDone } from '../../parts/notify.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import type { Stored } from '../../parts/three-way.ts'
+import { Trail } from '../../parts/trail.tsx'
 import { ApiForm } from './api-form.tsx'
 import { type ApiDraft, complete, draftOf, inputOf, LABELS } from './draft.ts'
 
@@ -45,6 +46,7 @@ export function EditApiPage() {
   })
   return (
     <Stack>
+      <Trail to="/apis" label="APIs" page="Edit" />
       <Title order={1} size="h2">
         {opened.data ? `Edit ${opened.data.api.displayName}` : 'Edit API'}
       </Title>

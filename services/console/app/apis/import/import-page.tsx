@@ -7,6 +7,7 @@ import { OVER, useDrop } from '../../parts/drop.ts'
 import { RunningGuard } from '../../parts/leave-guards.tsx'
 import { ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { Trail } from '../../parts/trail.tsx'
 import { ImportTable } from './import-table.tsx'
 import { changesOf } from './requests.ts'
 import { type Importing, type Item, useImport } from './use-import.ts'
@@ -22,6 +23,7 @@ export function ImportPage() {
   return (
     <Stack {...dropping} style={over ? OVER : {}} component="section" aria-label="Import">
       <RunningGuard running={isPending} />
+      <Trail to="/apis" label="APIs" page="Import" />
       <Group justify="space-between">
         <Title order={1} size="h2">
           Import APIs

@@ -1,5 +1,5 @@
 import '../../more-styles.ts'
-import { Alert, Breadcrumbs, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -7,10 +7,11 @@ import { lazy, Suspense } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { isProblem } from '../../parts/field-errors.ts'
-import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
+import { ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
+import { Trail } from '../../parts/trail.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { DeploymentsTab } from './deployments-tab.tsx'
 import { DetailsTab } from './details-tab.tsx'
@@ -34,10 +35,7 @@ export function ApiPage() {
   const shown = isProblem(api.error, 'api-not-found') ? undefined : api.data
   return (
     <Stack maw={1200}>
-      <Breadcrumbs>
-        <AnchorLink to="/apis">APIs</AnchorLink>
-        <span>{api.data?.body.displayName ?? (api.isPending ? '' : 'API')}</span>
-      </Breadcrumbs>
+      <Trail to="/apis" label="APIs" page={api.data?.body.displayName ?? 'API'} />
       {api.isPending && <Loading what="the API" />}
       {api.isError && !shown && <Missing id={apiId} error={api.error} onRetry={() => api.refetch()} />}
       {shown && (
@@ -76,7 +74,7 @@ function Header({ api, etag }: { api: Schemas['Api']; etag: string }) {
           <ButtonLink to="/apis/$apiId/edit" params={{ apiId: api.id }}>
             Edit
           </ButtonLink>
-          <Button variant="default" onClick={open}>
+          <Button variant="default" c="red" onClick={open}>
             Delete
           </Button>
         </Group>

@@ -100,7 +100,7 @@ function ApiFilters({ search, onChange }: Omit<FiltersProps, 'byWebhook'>) {
         onChange={api => onChange({ api, apiName: undefined })}
       />
       <TextSearch
-        label="Name of the API has"
+        label="API name contains"
         placeholder="Any"
         value={search.apiName}
         onChange={apiName => onChange({ apiName, api: undefined })}

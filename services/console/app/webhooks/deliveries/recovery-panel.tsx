@@ -76,7 +76,7 @@ function RecoveryCard({ recovery, mayCancel }: { recovery: Recovery; mayCancel: 
               ? 'The events are being counted'
               : `${examined.toLocaleString('en')} of ${total.toLocaleString('en')} events examined (${percent.format(progress)})`}
           </Text>
-          <Text size="sm">{recovered.toLocaleString('en')} delivered again</Text>
+          <Text size="sm">{recovered.toLocaleString('en')} sent</Text>
           <Text size="sm">
             Started <Time at={createdAt} />
           </Text>
