@@ -342,7 +342,7 @@ export interface Schemas {
     /** Undeploy before deletion */
     undeploy?: boolean | undefined
     /** An API that was changed later is not deleted. A list has a time for each of the `ids`, in their order. Default: the time of the request */
-    unchangedSince?: string | Array<string> | undefined
+    unchangedSince?: unknown | undefined
   }
   JobStatus: 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
   AccessTokenInput: {
@@ -1791,7 +1791,7 @@ export interface Schemas {
     traceId: string | null
     status: Schemas['DeliveryStatus']
     /** The body of the request to the endpoint, in the format that the webhook had when the delivery was created: an object, or for CLOUDEVENTS_BATCHED an array of one. Null for a caller without the scope of the event type, as is each responseBody */
-    payload: { [name: string]: unknown } | Array<{ [name: string]: unknown }> | null
+    payload: unknown
     /** Attempts so far */
     attempts: number
     /** ISO 8601 UTC with milliseconds */

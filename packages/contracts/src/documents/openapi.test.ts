@@ -205,6 +205,13 @@ describe('The document', () => {
       expect(unnamed([bodies(described), described.parameters]), described.operationId).toEqual([])
   })
 
+  test('has no union with arrays, of which a generator for Java makes code that does not compile', () => {
+    const unions = [...allNodes(document)].flatMap(({ anyOf }) => (Array.isArray(anyOf) ? [anyOf] : []))
+    const values = unions.map(union => union.filter(({ type }) => type !== 'null'))
+    expect(values.filter(({ length }) => length > 1)).not.toEqual([])
+    expect(values.filter(union => union.length > 1 && union.some(({ type }) => type === 'array'))).toEqual([])
+  })
+
   test('describes every property and parameter, and bounds integers by rules of the service alone', () => {
     for (const { operation: described } of operations)
       for (const { name, description } of parameters(described))

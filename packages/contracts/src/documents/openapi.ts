@@ -98,7 +98,22 @@ export function openApiDocument({ basePath, version }: { basePath: string; versi
     },
     { override: forGenerators },
   )
-  return JSON.parse(JSON.stringify(document), describedFields) as object
+  return JSON.parse(JSON.stringify(document), (name, value) =>
+    describedFields(name, withoutArrays(value)),
+  ) as object
+}
+
+/**
+ * Leaves what a union with arrays is to its description: openapi-generator makes code in Java of such a union that does not
+ * compile.
+ */
+function withoutArrays(value: { anyOf?: { type?: string }[] } | null): object | null {
+  if (!Array.isArray(value?.anyOf)) return value
+  const { anyOf, ...rest } = value
+  const options = anyOf.filter(({ type }) => type !== 'null')
+  const isOpen = options.some(option => Object.keys(option).length === 0)
+  const hasArray = options.length > 1 && options.some(({ type }) => type === 'array')
+  return isOpen || hasArray ? rest : value
 }
 
 /**

@@ -23,7 +23,7 @@ export function eventTime({ payload, createdAt }: Delivery): string {
 
 /** The event in a payload of any format. */
 const eventIn = (payload: Delivery['payload']): Record<string, unknown> | undefined =>
-  payload === null ? undefined : [payload].flat()[0]
+  asObject([payload].flat()[0])
 
 const asObject = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
