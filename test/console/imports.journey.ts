@@ -121,10 +121,11 @@ test('many documents that are too large for one request are imported one by one'
   // In a request of many, each line break takes two bytes.
   const text = `${JSON.stringify(large)}${'\n'.repeat(10_500_000)}`
   await drop(page, { ...Object.fromEntries(documents), 'large.json': text })
-  for (const [file] of documents) await row(page, file).getByText('New version').waitFor()
+  for (const [file] of documents) await row(page, file).getByText('New version').first().waitFor()
   await status(page, '1 new API, 20 new versions')
   await button(page, 'Import 21 documents')
-  for (const [file] of documents) await row(page, file).getByText('Created', { exact: true }).waitFor()
+  for (const [file] of documents)
+    await row(page, file).getByText('Created', { exact: true }).first().waitFor()
   await status(page, '21 imported')
 })
 
