@@ -147,6 +147,31 @@ test('a delivery of an ordered webhook names the delivery that blocks it, with a
   expect(page.url().split('?')[0]).toBe(`${consoleUrl}${blocker}`)
 })
 
+test('deliveries that wait because the attempts to their webhook are paused say so, why, and until when', async ({
+  page,
+}) => {
+  const webhook = await subscribe(await openReceiver(failing))
+  for (let each = 0; each < 10; each++) await happen()
+  await expect
+    .poll(async () => (await request('GET', `/webhooks/${webhook}`)).health.circuit)
+    .not.toBe('CLOSED')
+  for (let each = 0; each < 10; each++) await happen()
+  await open(page, `/webhooks/${webhook}`)
+  const alarm = page.getByRole('alert', { name: 'The latest attempts have failed' })
+  await alarm.getByText(/The pause ends at \d+:/).waitFor()
+  await alarm.getByText('The receiver answered with status 500.').waitFor()
+  await alarm.getByRole('link', { name: 'Show the deliveries' }).click()
+  const row = page.getByRole('row').filter({ hasText: 'Paused' }).first()
+  await row.getByText('or later').waitFor()
+  await checkPage(page)
+  await row.getByRole('link').first().click()
+  const waits = page.getByRole('alert', { name: 'Waits: the attempts to the webhook are paused' })
+  await waits.getByText('The receiver answered with status 500.').waitFor()
+  await page.getByText('not before the pause ends').first().waitFor()
+  await checkPage(page)
+  await fitsPhone(page)
+})
+
 test('the list of a webhook shows new statuses of pending deliveries without reading the page again', async ({
   page,
 }) => {

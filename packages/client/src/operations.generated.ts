@@ -1715,6 +1715,8 @@ export interface Schemas {
     failingSince: string | null
     /** State of the circuit breaker */
     circuit: Schemas['CircuitState']
+    /** End of the pause that begins when the circuit opens, also if it has passed: until then only attempts that a user requests are made. Null while CLOSED */
+    pausedUntil: string | null
   }
   /** OPEN: after many failures in a row no attempts are made for a while. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED */
   CircuitState: 'CLOSED' | 'OPEN' | 'HALF_OPEN'

@@ -83,7 +83,7 @@ describe.concurrent('the health of a webhook', () => {
     const path = `/webhooks/${webhook.id}`
     const read = async () => (await admin.get(path)).as<Webhook>(200).health
     const none = { attempts: 0, successRate: null, p95LatencyMs: null, consecutiveFailures: 0 }
-    expect(webhook.health).toEqual({ ...none, failingSince: null, circuit: 'CLOSED' })
+    expect(webhook.health).toEqual({ ...none, failingSince: null, circuit: 'CLOSED', pausedUntil: null })
     const tested = async (status: string) => delivered(webhook, (await testWebhook(webhook)).id, status)
     await tested('SUCCESS')
     const before = (await admin.get(path)).headers.get('etag')
@@ -97,6 +97,7 @@ describe.concurrent('the health of a webhook', () => {
       consecutiveFailures: 2,
       failingSince: first.attemptLog[0]?.startedAt,
       circuit: 'CLOSED',
+      pausedUntil: null,
     })
     ;(await admin.get(path, {}, { headers: { 'if-none-match': before ?? '' } })).is(200)
     await eventually(async () =>

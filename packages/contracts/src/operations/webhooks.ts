@@ -139,6 +139,10 @@ export const WebhookHealth = z
       description:
         'OPEN: after many failures in a row no attempts are made for a while. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED',
     }),
+    pausedUntil: Timestamp.nullable().meta({
+      description:
+        'End of the pause that begins when the circuit opens, also if it has passed: until then only attempts that a user requests are made. Null while CLOSED',
+    }),
   })
   .meta({ id: 'WebhookHealth' })
 export type WebhookHealth = z.infer<typeof WebhookHealth>
@@ -305,6 +309,7 @@ const record = {
     consecutiveFailures: 0,
     failingSince: null,
     circuit: 'CLOSED',
+    pausedUntil: null,
   },
   oldSecretValidUntil: null,
 }

@@ -7,6 +7,7 @@ import { OwnerName } from '../parts/owner-name.tsx'
 import { Time } from '../parts/time.tsx'
 import { FORMATS } from './draft.ts'
 import { HealthFigures } from './health.tsx'
+import { LastFailure, PauseText } from './pause-text.tsx'
 import { SecretState } from './secret-state.tsx'
 import { Section } from './section.tsx'
 import { TestDelivery } from './test-delivery.tsx'
@@ -74,7 +75,7 @@ function Details({ webhook }: { webhook: Webhook }) {
 }
 
 /** Why the webhook does not deliver, and what to do about it. */
-function Warnings({ webhook: { active, disabledReason, health } }: { webhook: Webhook }) {
+function Warnings({ webhook: { id, active, disabledReason, health } }: { webhook: Webhook }) {
   if (!active)
     return (
       <Alert
@@ -93,12 +94,19 @@ function Warnings({ webhook: { active, disabledReason, health } }: { webhook: We
   return (
     <Alert color="red" title="The latest attempts have failed">
       <Stack gap="xs" align="flex-start">
+        {health.pausedUntil ? (
+          <PauseText
+            webhook={id}
+            pause={{ until: health.pausedUntil, failures: health.consecutiveFailures }}
+          />
+        ) : (
+          <>
+            <Text size="sm">Failed deliveries are tried again with growing pauses.</Text>
+            <LastFailure webhook={id} />
+          </>
+        )}
         <Text size="sm">
-          {health.circuit === 'OPEN'
-            ? 'After many failures in a row, attempts are paused for a while.'
-            : 'Failed deliveries are tried again with growing pauses.'}{' '}
-          The deliveries show what the endpoint has answered. If the URL is wrong, correct it: the next
-          attempt of each delivery uses the new one.
+          If the URL is wrong, correct it: the next attempt of each delivery uses the new one.
         </Text>
         <ButtonLink
           size="xs"

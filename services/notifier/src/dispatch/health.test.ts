@@ -35,6 +35,7 @@ test('a webhook without attempts has no figures', async () => {
     consecutiveFailures: 0,
     failingSince: null,
     circuit: 'CLOSED',
+    pausedUntil: null,
   })
 })
 
@@ -52,16 +53,17 @@ test('the attempts of all deliveries count in the order of their times, those to
     consecutiveFailures: 2,
     failingSince: at(30),
     circuit: 'CLOSED',
+    pausedUntil: null,
   })
 })
 
-test('the circuit is open for a pause that doubles with each failed probe, then half-open', async () => {
+test('the circuit is open for a pause that doubles with each failed probe, then half-open; the end of the pause is named', async () => {
   const failures = [failure(1), failure(2), failure(3)]
-  expect(await healthOf(4, [failures])).toMatchObject({ circuit: 'OPEN' })
-  expect(await healthOf(4.1, [failures])).toMatchObject({ circuit: 'HALF_OPEN' })
-  expect(await healthOf(7, [[...failures, failure(5)]])).toMatchObject({ circuit: 'OPEN' })
+  expect(await healthOf(4, [failures])).toMatchObject({ circuit: 'OPEN', pausedUntil: at(4.01) })
+  expect(await healthOf(4.1, [failures])).toMatchObject({ circuit: 'HALF_OPEN', pausedUntil: at(4.01) })
+  expect(await healthOf(7, [[...failures, failure(5)]])).toMatchObject({ pausedUntil: at(7.01) })
   expect(await healthOf(7.1, [[...failures, failure(5)]])).toMatchObject({ circuit: 'HALF_OPEN' })
-  expect(await healthOf(8, [[...failures, attempt(7.5)]])).toMatchObject({ circuit: 'CLOSED' })
+  expect(await healthOf(8, [[...failures, attempt(7.5)]])).toMatchObject({ pausedUntil: null })
 })
 
 test('without a success among the attempts, the time of the log is used if it is earlier', async () => {

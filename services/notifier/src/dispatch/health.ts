@@ -83,7 +83,7 @@ function healthFrom(
     p95LatencyMs: durations[Math.ceil(durations.length * 0.95) - 1] ?? null,
     consecutiveFailures: failures,
     failingSince: lastSuccess === -1 ? earlier(recorded, first) : first,
-    circuit: latest ? circuitAfter(latest, failures, { now, rules }) : 'CLOSED',
+    ...(latest ? circuitAfter(latest, failures, { now, rules }) : CLOSED),
   }
 }
 
@@ -92,14 +92,17 @@ const isEnded = (attempt: AttemptOutcome): attempt is Ended => attempt.durationM
 
 const earlier = (a: string | null, b: string | null) => (a === null || b === null ? (a ?? b) : a < b ? a : b)
 
+const CLOSED = { circuit: 'CLOSED', pausedUntil: null } as const
+
 /** The state of the circuit breaker of a process that has seen all attempts, see Breaker. */
 function circuitAfter(
   { startedAt, durationMs }: Ended,
   failures: number,
   { now, rules }: { now: number; rules: BreakerRules },
-): WebhookHealth['circuit'] {
+): Pick<WebhookHealth, 'circuit' | 'pausedUntil'> {
   const probes = failures - rules.failures
-  if (probes < 0) return 'CLOSED'
+  if (probes < 0) return CLOSED
   const pauseMs = Math.min(rules.firstPauseMs * 2 ** probes, rules.longestPauseMs)
-  return now < Date.parse(startedAt) + durationMs + pauseMs ? 'OPEN' : 'HALF_OPEN'
+  const end = Date.parse(startedAt) + durationMs + pauseMs
+  return { circuit: now < end ? 'OPEN' : 'HALF_OPEN', pausedUntil: new Date(end).toISOString() }
 }

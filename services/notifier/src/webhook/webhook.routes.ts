@@ -90,6 +90,7 @@ const UNTRIED: WebhookHealth = {
   consecutiveFailures: 0,
   failingSince: null,
   circuit: 'CLOSED',
+  pausedUntil: null,
 }
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {

@@ -3,8 +3,8 @@ import type { Schemas } from '../../http/schemas.ts'
 import { CodeBlock } from '../../parts/copy.tsx'
 import { toneOf } from '../../parts/state-badge.tsx'
 import { exactTime, Time } from '../../parts/time.tsx'
-import { Countdown } from './countdown.tsx'
-import type { Delivery } from './delivery-queries.ts'
+import { NextAttempt } from './countdown.tsx'
+import type { Delivery, Pause } from './delivery-queries.ts'
 import { faultOf } from './faults.ts'
 
 type Attempt = Schemas['Attempt']
@@ -17,7 +17,7 @@ const TRIGGERS: Readonly<Record<Attempt['trigger'], string>> = {
 }
 
 /** The attempts of a delivery, the latest one first, after the next one. */
-export function Attempts({ delivery }: { delivery: Delivery }) {
+export function Attempts({ delivery, pause }: { delivery: Delivery; pause: Pause | undefined }) {
   const { attemptLog, attempts, nextAttemptAt, waitsFor } = delivery
   const older = attempts - attemptLog.length
   return (
@@ -36,7 +36,7 @@ export function Attempts({ delivery }: { delivery: Delivery }) {
             lineVariant="dashed"
           >
             <Text size="sm">
-              Begins <Countdown to={nextAttemptAt} />
+              Begins <NextAttempt delivery={delivery} pause={pause} />
             </Text>
           </Timeline.Item>
         )}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import type { Delivery, Pause } from './delivery-queries.ts'
 
 const SECOND = 1_000
 const MINUTE = 60_000
@@ -7,7 +8,6 @@ const DAY = 86_400_000
 
 /** A time from now as text with two units, e.g. "in 4 min 12 s". */
 function remainingText(milliseconds: number): string {
-  if (milliseconds < SECOND) return 'now'
   const [large, small] =
     milliseconds >= DAY
       ? (['d', 'h'] as const)
@@ -21,8 +21,14 @@ function remainingText(milliseconds: number): string {
   return small ? `${text} ${Math.trunc((milliseconds % size[large]) / size[small])} ${small}` : text
 }
 
+interface CountdownProps {
+  to: string
+  /** Said from that time on. */
+  past?: string
+}
+
 /** The time until a time, counted down. */
-export function Countdown({ to }: { to: string }) {
+export function Countdown({ to, past = 'now' }: CountdownProps) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), SECOND)
@@ -30,7 +36,23 @@ export function Countdown({ to }: { to: string }) {
   }, [])
   return (
     <time dateTime={to} title={new Date(to).toLocaleString()} role="timer">
-      {remainingText(Date.parse(to) - now)}
+      {Date.parse(to) - now < SECOND ? past : remainingText(Date.parse(to) - now)}
     </time>
   )
+}
+
+interface NextAttemptProps {
+  delivery: Pick<Delivery, 'nextAttemptAt'>
+  pause: Pause | undefined
+}
+
+/** When the next attempt is made, as far as it is known: after a pause, the deliveries of a webhook take turns. */
+export function NextAttempt({ delivery: { nextAttemptAt }, pause }: NextAttemptProps) {
+  if (pause)
+    return (
+      <>
+        not before the pause ends, <Countdown to={pause.until} past="soon" />
+      </>
+    )
+  return nextAttemptAt && <Countdown to={nextAttemptAt} />
 }

@@ -13,7 +13,7 @@ import { OPENS_ITS_LINK } from '../../parts/row-click.ts'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Countdown } from './countdown.tsx'
-import { type Delivery, deliveriesQuery, mayBeRetried } from './delivery-queries.ts'
+import { type Delivery, deliveriesQuery, mayBeRetried, type Pause, usePauses } from './delivery-queries.ts'
 import { lastFault } from './faults.ts'
 import { Filters } from './filters.tsx'
 import { namedApi } from './payload.ts'
@@ -80,6 +80,7 @@ interface DeliveryTableProps {
 
 function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
   const { selected, toggle, choose } = useSelected(deliveries)
+  const pauses = usePauses(deliveries)
   const selects = useAllowed('WEBHOOKS_WRITE')
   const retriable = deliveries.filter(mayBeRetried)
   return (
@@ -120,7 +121,11 @@ function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
                     />
                   </Table.Td>
                 )}
-                <DeliveryCells delivery={delivery} showsWebhook={showsWebhook} />
+                <DeliveryCells
+                  delivery={delivery}
+                  pause={pauses.get(delivery.id)}
+                  showsWebhook={showsWebhook}
+                />
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -141,7 +146,13 @@ function useSelected(deliveries: readonly Delivery[]) {
   }
 }
 
-function DeliveryCells({ delivery, showsWebhook }: { delivery: Delivery; showsWebhook: boolean }) {
+interface DeliveryCellsProps {
+  delivery: Delivery
+  pause: Pause | undefined
+  showsWebhook: boolean
+}
+
+function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
   const { id, webhook, eventId, eventType, nextAttemptAt, waitsFor, createdAt } = delivery
   const api = namedApi(delivery)
   const name = api && (api.name ?? <ApiName id={api.id} />)
@@ -166,7 +177,7 @@ function DeliveryCells({ delivery, showsWebhook }: { delivery: Delivery; showsWe
         )}
       </Table.Td>
       <Table.Td>
-        <StatusBadge delivery={delivery} />
+        <StatusBadge delivery={delivery} pause={pause} />
       </Table.Td>
       <Table.Td visibleFrom="md" style={{ overflowWrap: 'anywhere' }}>
         {name ?? '–'}
@@ -178,7 +189,17 @@ function DeliveryCells({ delivery, showsWebhook }: { delivery: Delivery; showsWe
       )}
       <Table.Td visibleFrom="lg">{lastResult(delivery)}</Table.Td>
       <Table.Td visibleFrom="sm">
-        {nextAttemptAt ? <Countdown to={nextAttemptAt} /> : waitsFor ? 'After an earlier delivery' : '–'}
+        {pause ? (
+          <>
+            <Countdown to={pause.until} past="soon" /> or later
+          </>
+        ) : nextAttemptAt ? (
+          <Countdown to={nextAttemptAt} />
+        ) : waitsFor ? (
+          'After an earlier delivery'
+        ) : (
+          '–'
+        )}
       </Table.Td>
       <Table.Td>
         <Time at={createdAt} />

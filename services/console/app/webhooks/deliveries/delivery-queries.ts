@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
@@ -14,6 +14,7 @@ const QUICK_MS = 1_000
 const SLOW_MS = 10_000
 const CATALOGUE_MS = 60 * 60_000
 const NAMES_MS = 60_000
+const PAUSES_MS = 5_000
 /** Deliveries of a resource that wait in front of another one are read one after the other. */
 const MAX_AHEAD = 20
 
@@ -137,6 +138,52 @@ export const webhookOfQuery = (id: string) =>
       }
     },
   })
+
+/** The delivery with the latest attempt of a webhook. */
+export const lastAttemptedQuery = (webhook: string) =>
+  queryOptions({
+    queryKey: ['deliveries', 'last-attempted', webhook],
+    refetchInterval: SLOW_MS,
+    queryFn: async ({ signal }) => {
+      const params = {
+        path: { webhook_id: webhook },
+        query: { sort: ['lastAttemptAt,desc'], size: 1 },
+      }
+      const { content } = await answer(client.GET('/webhooks/{webhook_id}/requests', { params, signal }))
+      return content[0] ?? null
+    },
+  })
+
+/** The attempts to a webhook are paused, because many in a row have failed. */
+export interface Pause {
+  /** No attempt is made before this time. It may have passed: then one attempt at a time is made. */
+  until: string
+  failures: number
+}
+
+/** Those of the deliveries that the pause of their webhook keeps waiting, by their ids. The pauses are read again. */
+export function usePauses(deliveries: readonly Delivery[]): ReadonlyMap<string, Pause> {
+  const waiting = deliveries.filter(mayBePaused)
+  const ids = [...new Set(waiting.map(({ webhook }) => webhook))]
+  const read = useQueries({
+    queries: ids.map(id => ({ ...webhookOfQuery(id), refetchInterval: PAUSES_MS })),
+  })
+  const pauses = new Map<string, Pause>()
+  for (const delivery of waiting) {
+    const webhook = read[ids.indexOf(delivery.webhook)]?.data
+    const until = webhook?.active ? webhook.health?.pausedUntil : undefined
+    // A retry that is planned for a later time does not wait for the pause.
+    if (webhook && until && (delivery.nextAttemptAt ?? '') <= laterOf(until, new Date().toISOString()))
+      pauses.set(delivery.id, { until, failures: webhook.health?.consecutiveFailures ?? 0 })
+  }
+  return pauses
+}
+
+/** A test is made at once, and a running attempt is not paused. */
+const mayBePaused = ({ status, eventType, waitsFor, nextAttemptAt }: Delivery) =>
+  isPending({ status }) && eventType !== 'TEST' && waitsFor === null && nextAttemptAt !== null
+
+const laterOf = (a: string, b: string) => (a > b ? a : b)
 
 /** The names of the event types. They change with a release only. */
 export const eventTypeNamesQuery = queryOptions({

@@ -4,13 +4,13 @@ import { useAllowed } from '../../http/session.ts'
 import { ApiName } from '../../parts/api-name.tsx'
 import { AnchorLink } from '../../parts/links.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Countdown } from './countdown.tsx'
-import type { Delivery } from './delivery-queries.ts'
+import { NextAttempt } from './countdown.tsx'
+import type { Delivery, Pause } from './delivery-queries.ts'
 import { eventTime, namedApi } from './payload.ts'
 import { WebhookLink } from './webhook-link.tsx'
 
 /** What a delivery is about: its webhook, event, API and trace. */
-export function Facts({ delivery }: { delivery: Delivery }) {
+export function Facts({ delivery, pause }: { delivery: Delivery; pause: Pause | undefined }) {
   const { webhook, url, traceId, createdAt, lastAttemptAt, nextAttemptAt } = delivery
   const api = namedApi(delivery)
   return (
@@ -44,7 +44,7 @@ export function Facts({ delivery }: { delivery: Delivery }) {
       )}
       {nextAttemptAt && (
         <Fact name="Next attempt">
-          <Countdown to={nextAttemptAt} />
+          <NextAttempt delivery={delivery} pause={pause} />
         </Fact>
       )}
     </DataList>

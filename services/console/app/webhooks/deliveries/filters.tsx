@@ -18,7 +18,9 @@ interface FiltersProps {
   onChange: (changes: { [Name in keyof DeliverySearch]: DeliverySearch[Name] | undefined }) => void
 }
 
-const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: STATUS[value].label }))
+/** Deliveries before their first attempt are not filtered by what they wait for. */
+const OPTIONS: Partial<Record<(typeof STATUSES)[number], string>> = { CREATED: 'Sending or waiting' }
+const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: OPTIONS[value] ?? STATUS[value].label }))
 
 /** The filters of a list of deliveries. */
 export function Filters({ search, byWebhook, onChange }: FiltersProps) {

@@ -1,5 +1,5 @@
 import { StateBadge } from '../../parts/state-badge.tsx'
-import type { Delivery } from './delivery-queries.ts'
+import type { Delivery, Pause } from './delivery-queries.ts'
 import type { STATUSES } from './search.ts'
 
 /** The statuses of deliveries, each with its name and the colour of its badge. */
@@ -11,8 +11,17 @@ export const STATUS: Readonly<Record<(typeof STATUSES)[number], { label: string;
   CANCELLED: { label: 'Cancelled', color: 'gray' },
 }
 
+interface StatusBadgeProps {
+  delivery: Pick<Delivery, 'status' | 'waitsFor'>
+  pause?: Pause | undefined
+}
+
 /** The status of a delivery as a badge. */
-export function StatusBadge({ delivery }: { delivery: Pick<Delivery, 'status' | 'waitsFor'> }) {
-  const { label, color } = delivery.waitsFor ? { label: 'Waiting', color: 'blue' } : STATUS[delivery.status]
+export function StatusBadge({ delivery, pause }: StatusBadgeProps) {
+  const { label, color } = pause
+    ? { label: 'Paused', color: 'orange' }
+    : delivery.waitsFor
+      ? { label: 'Waiting', color: 'blue' }
+      : STATUS[delivery.status]
   return <StateBadge color={color}>{label}</StateBadge>
 }
