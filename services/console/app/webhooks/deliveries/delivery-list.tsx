@@ -97,7 +97,7 @@ function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
                   <VisuallyHidden>Selected</VisuallyHidden>
                 </Table.Th>
               )}
-              <Table.Th>Event type</Table.Th>
+              <Table.Th miw={{ md: 160 }}>Event type</Table.Th>
               <Table.Th>Status</Table.Th>
               <Table.Th visibleFrom="md">API</Table.Th>
               {showsWebhook && <Table.Th visibleFrom="sm">Webhook</Table.Th>}
@@ -116,6 +116,7 @@ function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
                     <Checkbox
                       aria-label={`Select ${delivery.eventType} ${delivery.id}`}
                       disabled={!mayBeRetried(delivery)}
+                      title={mayBeRetried(delivery) ? undefined : 'It can only be retried after a failure'}
                       checked={selected.some(({ id }) => id === delivery.id)}
                       onChange={() => toggle(delivery.id)}
                     />
@@ -180,7 +181,13 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
         <StatusBadge delivery={delivery} pause={pause} />
       </Table.Td>
       <Table.Td visibleFrom="md" style={{ overflowWrap: 'anywhere' }}>
-        {name ?? '–'}
+        {api ? (
+          <AnchorLink to="/apis/$apiId" params={{ apiId: api.id }} inherit>
+            {name}
+          </AnchorLink>
+        ) : (
+          '–'
+        )}
       </Table.Td>
       {showsWebhook && (
         <Table.Td visibleFrom="sm">

@@ -1,4 +1,4 @@
-import { Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Box, Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -22,61 +22,68 @@ interface FiltersProps {
 const OPTIONS: Partial<Record<(typeof STATUSES)[number], string>> = { CREATED: 'Sending or waiting' }
 const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: OPTIONS[value] ?? STATUS[value].label }))
 
+/** The filters that a wide screen shows on demand, so that the first deliveries are in sight. */
+const FOLDED = ['api', 'apiName', 'eventId', 'from', 'to'] as const
+const GRID = { cols: { base: 1, sm: 3 }, spacing: 'sm', verticalSpacing: 'xs' }
+
 /** The filters of a list of deliveries. */
 export function Filters({ search, byWebhook, onChange }: FiltersProps) {
   const types = useQuery(eventTypeNamesQuery)
   const [opened, { toggle }] = useDisclosure()
+  const [more, { toggle: toggleMore }] = useDisclosure(FOLDED.some(name => search[name] !== undefined))
   const isFiltered = FILTERS.some(name => search[name] !== undefined)
   return (
     <search aria-label="Filters of deliveries">
       <Button hiddenFrom="sm" variant="default" aria-expanded={opened} onClick={toggle} mb="sm">
         {opened ? 'Hide the filters' : 'Show the filters'}
       </Button>
-      <SimpleGrid
-        cols={{ base: 1, sm: 3 }}
-        spacing="sm"
-        verticalSpacing="xs"
-        {...(!opened && { visibleFrom: 'sm' })}
-      >
-        <Select
-          label="Status"
-          placeholder="Any"
-          data={STATUS_OPTIONS}
-          value={search.status ?? null}
-          onChange={value => onChange({ status: (value as DeliverySearch['status']) ?? undefined })}
-          clearable
-          clearButtonProps={{ 'aria-label': 'Remove the filter for the status' }}
-        />
-        <Select
-          label="Event type"
-          placeholder="Any"
-          data={withChosen(types.data ?? [], search.eventType)}
-          value={search.eventType ?? null}
-          onChange={value => onChange({ eventType: value ?? undefined })}
-          searchable
-          clearable
-          clearButtonProps={{ 'aria-label': 'Remove the filter for the event type' }}
-          nothingFoundMessage="No such event type"
-        />
-        <ApiFilters search={search} onChange={onChange} />
-        {byWebhook && (
-          <ReferencePicker
-            kind="webhook"
-            label="Webhook"
-            value={search.webhook}
-            onChange={webhook => onChange({ webhook })}
+      <Box {...(!opened && { visibleFrom: 'sm' })}>
+        <SimpleGrid {...GRID}>
+          <Select
+            label="Status"
+            placeholder="Any"
+            data={STATUS_OPTIONS}
+            value={search.status ?? null}
+            onChange={value => onChange({ status: (value as DeliverySearch['status']) ?? undefined })}
+            clearable
+            clearButtonProps={{ 'aria-label': 'Remove the filter for the status' }}
           />
-        )}
-        <EventIdField
-          key={search.eventId}
-          eventId={search.eventId}
-          onChange={eventId => onChange({ eventId })}
-        />
-        <TimeField label="Created from" value={search.from} onChange={from => onChange({ from })} />
-        <TimeField label="Created before" value={search.to} onChange={to => onChange({ to })} />
-      </SimpleGrid>
-      {isFiltered && (
-        <Group mt="sm">
+          <Select
+            label="Event type"
+            placeholder="Any"
+            data={withChosen(types.data ?? [], search.eventType)}
+            value={search.eventType ?? null}
+            onChange={value => onChange({ eventType: value ?? undefined })}
+            searchable
+            clearable
+            clearButtonProps={{ 'aria-label': 'Remove the filter for the event type' }}
+            nothingFoundMessage="No such event type"
+          />
+          {byWebhook && (
+            <ReferencePicker
+              kind="webhook"
+              label="Webhook"
+              value={search.webhook}
+              onChange={webhook => onChange({ webhook })}
+            />
+          )}
+        </SimpleGrid>
+        <SimpleGrid {...GRID} mt="xs" {...(!more && { hiddenFrom: 'sm' })}>
+          <ApiFilters search={search} onChange={onChange} />
+          <EventIdField
+            key={search.eventId}
+            eventId={search.eventId}
+            onChange={eventId => onChange({ eventId })}
+          />
+          <TimeField label="Created from" value={search.from} onChange={from => onChange({ from })} />
+          <TimeField label="Created before" value={search.to} onChange={to => onChange({ to })} />
+        </SimpleGrid>
+      </Box>
+      <Group mt="sm">
+        <Button visibleFrom="sm" size="xs" variant="default" aria-expanded={more} onClick={toggleMore}>
+          {more ? 'Fewer filters' : 'More filters'}
+        </Button>
+        {isFiltered && (
           <Button
             size="xs"
             variant="default"
@@ -84,8 +91,8 @@ export function Filters({ search, byWebhook, onChange }: FiltersProps) {
           >
             Remove all filters
           </Button>
-        </Group>
-      )}
+        )}
+      </Group>
     </search>
   )
 }
