@@ -32,12 +32,13 @@ export function ApiImage({ id, size, alt, wanted = true }: ApiImageProps) {
 }
 
 function useBlobUrl(blob: Blob | undefined): string | undefined {
-  const [url, setUrl] = useState<string>()
+  const [made, setMade] = useState<{ blob: Blob; url: string }>()
   useEffect(() => {
     if (!blob) return
-    const made = URL.createObjectURL(blob)
-    setUrl(made)
-    return () => URL.revokeObjectURL(made)
+    const url = URL.createObjectURL(blob)
+    setMade({ blob, url })
+    return () => URL.revokeObjectURL(url)
   }, [blob])
-  return blob && url
+  // The URL of an earlier image is revoked.
+  return made?.blob === blob ? made?.url : undefined
 }
