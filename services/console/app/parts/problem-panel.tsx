@@ -21,7 +21,7 @@ export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
   return (
     <Alert color="red" title={`${what}: ${problem.title}`} role="alert">
       <Stack gap="xs">
-        <Text size="sm">{problem.detail}</Text>
+        {!isSame(problem.title, problem.detail) && <Text size="sm">{problem.detail}</Text>}
         {problem.errors && (
           <List size="sm">
             {problem.errors.map(({ field, message }) => (
@@ -57,6 +57,10 @@ export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
     </Alert>
   )
 }
+
+/** Whether a detail only repeats its title. */
+const isSame = (title: string, detail: string) =>
+  detail.replace(/\.$/, '').toLowerCase() === title.toLowerCase()
 
 interface FormProblemProps extends ProblemPanelProps {
   fields: FormFields
