@@ -1,17 +1,9 @@
-import { Link } from '@tanstack/react-router'
-import classes from './audit.module.css'
+import { PageTabs } from '../parts/page-tabs.tsx'
 
 /** Leads from the entries of the audit log to their proofs and back. */
-export function AuditTabs() {
-  const exact = { exact: true, includeSearch: false }
-  return (
-    <nav className={classes.tabs} aria-label="Audit">
-      <Link to="/audit" activeOptions={exact} className={classes.tab}>
-        Entries
-      </Link>
-      <Link to="/audit/proofs" activeOptions={exact} className={classes.tab}>
-        Proofs
-      </Link>
-    </nav>
-  )
-}
+export const AuditTabs = () => <PageTabs label="Audit" pages={PAGES} />
+
+const PAGES = [
+  { to: '/audit', text: 'Entries' },
+  { to: '/audit/proofs', text: 'Proofs' },
+] as const
