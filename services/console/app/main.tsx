@@ -22,6 +22,7 @@ const theme = createTheme({
     // The colours of alerts have too little contrast with their backgrounds for text.
     Alert: Alert.extend({ styles: { title: { color: 'var(--mantine-color-text)' } } }),
     Badge: Badge.extend({ defaultProps: { variant: 'default', tt: 'none', fw: 500 } }),
+    Modal: { styles: { title: { fontWeight: 600, fontSize: 'var(--mantine-font-size-lg)' } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
   },
 })

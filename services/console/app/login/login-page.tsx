@@ -83,7 +83,7 @@ export function LoginPage() {
         Forgotten your password? An administrator of Gantry can set a new one for you, under Users.
       </Text>
       <Text ta="center" size="sm" mt="md">
-        <Anchor href={`${INTERFACE_PATH}/docs`}>Documentation of the REST interface</Anchor>
+        <Anchor href={`${INTERFACE_PATH}/docs`}>REST API documentation</Anchor>
       </Text>
     </Container>
   )

@@ -8,6 +8,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 const DAYS_MS = 30 * 86_400_000
 
 /** A time as text: relative to now within 30 days, otherwise as a date. */
@@ -18,8 +19,8 @@ export function timeText(at: string, now = Date.now()): string {
   return relative.format(Math.trunc(difference / milliseconds), unit)
 }
 
-/** A time as a date with seconds, in the time zone of the person. */
-export const exactTime = (at: string): string => absolute.format(Date.parse(at))
+/** A time as a date with seconds, in the time zone of the person, which it names. */
+export const exactTime = (at: string): string => exact.format(Date.parse(at))
 
 /** A time of the REST interface. The exact time is in its title. */
 export function Time({ at }: { at: string }) {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { exactTime } from '../../parts/time.tsx'
 import type { Delivery, Pause } from './delivery-queries.ts'
 
 const SECOND = 1_000
@@ -35,7 +36,7 @@ export function Countdown({ to, past = 'now' }: CountdownProps) {
     return () => clearInterval(timer)
   }, [])
   return (
-    <time dateTime={to} title={new Date(to).toLocaleString()} role="timer">
+    <time dateTime={to} title={exactTime(to)} role="timer">
       {Date.parse(to) - now < SECOND ? past : remainingText(Date.parse(to) - now)}
     </time>
   )
