@@ -314,6 +314,24 @@ describe('An operation', () => {
     }
   })
 
+  test('states what the headers of requests may be', () => {
+    const accepts = (name: string, value: string) =>
+      faults(document.components.parameters[name]?.schema ?? {}, value).length === 0
+    expect(['*', '"7"', 'W/"7", "8-ab"', '7', ''].map(value => accepts('If-Match', value))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ])
+    expect(['a-key', 'a key', '', 'k'.repeat(256)].map(value => accepts('Idempotency-Key', value))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+
   test('lists the headers of its responses', () => {
     const created = operation('createApi').responses[201]?.headers ?? {}
     expect(Object.keys(created)).toEqual(

@@ -46,6 +46,14 @@ const REQUEST_HEADERS = {
 } as const
 type RequestHeaderName = keyof typeof REQUEST_HEADERS
 
+/** What the service accepts in a header of a request. */
+const REQUEST_HEADER_SCHEMAS = {
+  'If-Match': { type: 'string', pattern: '^\\s*(\\*|(W/)?"[^"]*"(\\s*,\\s*(W/)?"[^"]*")*)\\s*$' },
+  'If-None-Match': { type: 'string' },
+  'Idempotency-Key': { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  'Last-Event-ID': { type: 'string' },
+} as const satisfies Record<RequestHeaderName, object>
+
 const text = { type: 'string' } as const
 const headers = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
@@ -83,7 +91,7 @@ export function openApiDocument({ basePath, version }: { basePath: string; versi
           name,
           in: 'header',
           description,
-          schema: text,
+          schema: REQUEST_HEADER_SCHEMAS[name],
         })),
         examples: mapped(PROBLEMS, ({ title }, code) => ({ summary: title, value: problemExample(code) })),
         securitySchemes: {

@@ -28,10 +28,10 @@ export const CloudEvent = z
     data: FreeForm,
   })
   .superRefine((event, context) => {
-    const parsed = PLATFORM_EVENTS[event.type]?.data.safeParse(event.data)
-    for (const issue of parsed?.error?.issues ?? []) {
-      context.addIssue({ code: 'custom', path: ['data', ...issue.path], message: issue.message })
-    }
+    const parsed = PLATFORM_EVENTS[event.type]?.data.safeParse(event.data, { reportInput: true })
+    // Without its message, so that it is worded as the others of the body are.
+    for (const { message: _, ...issue } of parsed?.error?.issues ?? [])
+      context.issues.push({ ...issue, path: ['data', ...issue.path] } as z.core.$ZodRawIssue)
   })
   .meta({ id: 'CloudEvent' })
 export type CloudEvent = z.infer<typeof CloudEvent>
