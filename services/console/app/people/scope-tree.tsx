@@ -36,7 +36,9 @@ interface Row {
  * right and left to expand and collapse, space to check.
  */
 export function ScopeTree({ ref, groups, search, invalid, selected, onChange }: ScopeTreeProps) {
-  const [collapsed, setCollapsed] = useState<readonly string[]>([])
+  const [collapsed, setCollapsed] = useState<readonly string[]>(() =>
+    groups.filter(({ platform }) => platform).map(({ name }) => name),
+  )
   const [active, setActive] = useState<string>()
   const words = search.split(/\s+/).filter(Boolean)
   const rows = rowsOf(groups, selected, words.length > 0 ? [] : collapsed)
@@ -158,7 +160,7 @@ function rowsOf(
       group,
       level: 1,
       label: group.name,
-      text: `${count} of ${scopes.length}${group.platform ? ', for programs of the platform around Gantry' : ''}`,
+      text: `${count} of ${scopes.length}${group.platform ? ', for other programs: no operation of Gantry needs them' : ''}`,
       scopes,
       checked: count === 0 ? false : count === scopes.length || 'mixed',
       expanded,

@@ -75,11 +75,12 @@ export function scopeGroups(allowed: readonly Scope[]): ScopeGroup[] {
   const entries = Object.entries(SCOPE_TEXTS) as [Scope, readonly [string, string]][]
   const offered = entries.filter(([scope]) => allowed.includes(scope))
   const groups = Map.groupBy(offered, ([, [group]]) => group)
-  return [...groups].map(([name, members]) => ({
+  const all = [...groups].map(([name, members]) => ({
     name,
     platform: !OF_GANTRY.includes(name),
     scopes: members.map(([scope, [, text]]) => ({ scope, text })),
   }))
+  return all.sort((left, right) => Number(left.platform) - Number(right.platform))
 }
 
 /** The groups with the scopes that match every word of a search, in the scope, its group or its text. */
