@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import {
   checkPage,
@@ -31,6 +31,22 @@ async function deliverTest({ id }: { id: string }): Promise<void> {
   const record = () => request('GET', `/webhooks/${id}/requests/${delivery}`)
   await expect.poll(async () => (await record()).status).not.toBe('CREATED')
 }
+
+interface Part {
+  getBoundingClientRect(): { left: number; top: number; bottom: number }
+  contains(other: unknown): boolean
+  ownerDocument: { elementFromPoint(x: number, y: number): unknown }
+}
+
+/** Whether the upper and lower edge of a part are in the window and nothing lies above them. */
+const isInSight = (part: Locator) =>
+  part.evaluate(element => {
+    const shown = element as unknown as Part
+    const { left, top, bottom } = shown.getBoundingClientRect()
+    return [top + 4, bottom - 4].every(y =>
+      shown.contains(shown.ownerDocument.elementFromPoint(left + 12, y)),
+    )
+  })
 
 const names = (page: Page) =>
   page.getByRole('table', { name: 'Webhooks' }).locator('tbody a').allTextContents()
@@ -89,8 +105,12 @@ test('a webhook is created once in steps, and its test and secret are shown', as
   const displayName = unique('Search index')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await open(page, '/webhooks/new')
+  const alert = page.getByRole('main').getByRole('alert')
+  await page.getByRole('button', { name: 'Continue' }).waitFor()
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByRole('alert').getByText('Select at least one event type').waitFor()
+  await alert.getByText('Select at least one event type').waitFor()
+  await expect.poll(() => isInSight(alert)).toBe(true)
   await page.getByRole('searchbox', { name: 'Search event types' }).fill('deployed environment')
   await page.getByRole('button', { name: 'Example of API_DEPLOYED' }).click()
   const example = page.getByRole('region', { name: 'Example payload of API_DEPLOYED' })
@@ -114,6 +134,7 @@ test('a webhook is created once in steps, and its test and secret are shown', as
   await loseResponses(page, 'POST', '/webhooks')
   await create.click()
   await page.getByText('The webhook was not created').waitFor()
+  await expect.poll(() => isInSight(alert)).toBe(true)
   await page.unrouteAll()
   await create.click()
   await page.getByText(`${displayName} is created`).waitFor()

@@ -1,5 +1,5 @@
 import { Button, Group, SimpleGrid, Stack } from '@mantine/core'
-import type { FormEvent } from 'react'
+import { type FormEvent, useRef } from 'react'
 import { useEdited } from '../parts/edited.tsx'
 import { fieldErrors } from '../parts/field-errors.ts'
 import { UnsavedGuard } from '../parts/leave-guards.tsx'
@@ -7,6 +7,7 @@ import { ButtonLink } from '../parts/links.tsx'
 import { notifyDone } from '../parts/notify.ts'
 import { FormProblem } from '../parts/problem-panel.tsx'
 import type { Stored } from '../parts/three-way.ts'
+import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { type Draft, draftOf, FIELDS, LABELS, updateOf, valueText } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
@@ -32,12 +33,14 @@ export function EditForm({ current, onSaved }: { current: TaggedWebhook; onSaved
     labels: LABELS,
     textOf: valueText,
   })
+  const form = useRef<HTMLFormElement>(null)
+  useErrorFocus(form, saving.error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save()
   }
   return (
-    <form noValidate onSubmit={submit} aria-label="Edit the webhook">
+    <form noValidate ref={form} onSubmit={submit} aria-label="Edit the webhook">
       <UnsavedGuard unsaved={JSON.stringify(draft) !== JSON.stringify(base.draft)} />
       <Stack>
         <Fields draft={draft} error={saving.error} onChange={changes => setDraft({ ...draft, ...changes })} />
