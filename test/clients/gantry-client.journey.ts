@@ -25,7 +25,7 @@ const run = promisify(execFile)
 const service = await startServiceProcess(join(folder, 'data'))
 const gantry = gantryClient({
   baseUrl: service.url,
-  token: service.authorization.replace('Bearer ', ''),
+  token: service.authorization,
 })
 const webhook = {
   displayName: 'Receiver',

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { client, documentsIn, fill, readPublicApis, sendDocuments } from '@gantry/demo'
+import { gantryClient } from '@gantry/client'
+import { documentsIn, fill, readPublicApis, sendDocuments } from '@gantry/demo'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { expect, test } from 'vitest'
 import { call, newFolder } from './src/service.ts'
@@ -9,9 +10,9 @@ const folder = newFolder()
 
 test('the demo fills a service, completes what an interrupted run left out, and then changes nothing; with documents too', async () => {
   const service = await startServiceProcess(folder)
-  const caller = client(service.url, service.authorization)
+  const gantry = gantryClient({ baseUrl: service.url, token: service.authorization })
   const apis = readPublicApis().slice(0, 30)
-  const filled = (count: number) => fill(caller, apis.slice(0, count), () => {})
+  const filled = (count: number) => fill(gantry, apis.slice(0, count), () => {})
   expect(await filled(20)).toEqual({ created: 20, updated: 0, unchanged: 0 })
   const first = `/apis?name=${apis[0]?.name}`
   const { body } = await call<{ content: { id: string }[] }>(service, 'GET', first)
@@ -28,7 +29,7 @@ test('the demo fills a service, completes what an interrupted run left out, and 
   write('1forge.com.yaml', openapi('Finance'))
   write('ably.net.json', openapi('belongs to no API'))
   const files = documentsIn(documents)
-  const sent = () => sendDocuments(caller, apis, { folder: documents, files }, () => {})
+  const sent = () => sendDocuments(gantry, apis, { folder: documents, files }, () => {})
   const unknown = 'ably.net.json: no public API has this name'
   expect(await sent()).toEqual({ sent: 2, unchanged: 0, refused: [unknown], failed: [] })
   write('1password.com/events.json', openapi('Events, changed'))

@@ -83,7 +83,7 @@ test('a record that has not changed is the status 304', async () => {
 test('a function gives the token of each attempt', async () => {
   const { client, seen } = await service(problem(429, 'too-many-requests', NOW), json(200, {}))
   let number = 0
-  await client({ token: async () => `t-${++number}` }).getSession()
+  await client({ token: async () => `${number ? 'Bearer ' : ''}t-${++number}` }).getSession()
   expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer t-1', 'Bearer t-2'])
 })
 

@@ -7,7 +7,7 @@ const LONGEST_BACKOFF_MS = 10_000
 export interface ClientOptions {
   /** URL of the service with its BASE_PATH, e.g. `https://example.com/gantry`. */
   baseUrl: string
-  /** Login token, access token or JWT of the platform; or a function that gives the token for each attempt. */
+  /** Login token, access token or JWT of the platform, also after `Bearer `; or a function that gives it for each attempt. */
   token?: string | (() => string | undefined | Promise<string | undefined>) | undefined
   /** How often a request is sent again. Default: 4. */
   retries?: number
@@ -52,7 +52,7 @@ export function transport(options: ClientOptions): Send {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers: {
-        ...(token && { authorization: `Bearer ${token}` }),
+        ...(token && { authorization: `Bearer ${token.replace(/^Bearer /, '')}` }),
         ...(body?.contentType && { 'content-type': body.contentType }),
         ...request.headers,
       },

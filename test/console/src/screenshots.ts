@@ -2,8 +2,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gantryClient } from '@gantry/client'
 import { buildConsole } from '@gantry/console/build'
-import { client, fill, readPublicApis } from '@gantry/demo'
+import { fill, readPublicApis } from '@gantry/demo'
 import { ADMINISTRATOR, startServiceProcess } from '@gantry/standalone/testing'
 import type { Page } from 'playwright-core'
 import { openBrowser } from './chromium.ts'
@@ -28,7 +29,8 @@ const service = await startServiceProcess(folder, { RATE_LIMIT_PER_MINUTE: '0' }
 const browser = await openBrowser()
 try {
   console.log('adding the demo APIs')
-  await fill(client(service.url, service.authorization), readPublicApis(), () => {})
+  const gantry = gantryClient({ baseUrl: service.url, token: service.authorization })
+  await fill(gantry, readPublicApis(), () => {})
   await mkdir(PICTURES, { recursive: true })
   const page = await browser.newPage({ viewport: VIEWPORT, colorScheme: 'light', reducedMotion: 'reduce' })
   const address = `${service.url}/console`

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gantryClient } from '@gantry/client'
 import { buildConsole } from '@gantry/console/build'
-import { client, readPublicApis } from '@gantry/demo'
+import { readPublicApis } from '@gantry/demo'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import type { TestProject } from 'vitest/node'
 import { canInstall, findChromium, HOW_TO_HAVE_CHROMIUM } from './chromium.ts'
@@ -52,12 +53,12 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
 
 /** Creates the demo APIs with a version each. */
 async function createApis({ url, authorization }: ServiceProcess): Promise<void> {
-  const { call } = client(url, authorization)
+  const gantry = gantryClient({ baseUrl: url, token: authorization })
   const waiting = SOME_APIS.values()
   const create = async () => {
     for (const { version, ...api } of waiting) {
-      const { body } = await call<{ id: string }>('POST', '/apis', api)
-      await call('POST', `/apis/${body.id}/versions`, { name: version, status: 'ACTIVE' })
+      const { body } = await gantry.createApi({ body: api })
+      await gantry.createVersion({ api_id: body.id, body: { name: version, status: 'ACTIVE' } })
     }
   }
   await Promise.all(Array.from({ length: 8 }, create))

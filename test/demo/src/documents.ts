@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
-import { Answered, type Client } from './client.ts'
+import { type GantryClient, ProblemError } from '@gantry/client'
 import { existingApis, forEach } from './fill.ts'
 import type { PublicApi } from './public-apis.ts'
 
@@ -36,16 +36,16 @@ export const documentsIn = (folder: string): string[] =>
  * @param progress called after each document with the number of documents that are done
  */
 export async function sendDocuments(
-  client: Client,
+  gantry: GantryClient,
   apis: readonly PublicApi[],
   { folder, files }: { folder: string; files: readonly string[] },
   progress: (done: number) => void,
 ): Promise<DocumentsSent> {
-  const existing = await existingApis(client)
+  const existing = await existingApis(gantry)
   const versions = new Map(
     apis.map(({ name, version }) => {
       const id = existing.get(name)?.id
-      return [name, id && `/apis/${id}/versions/${encodeURIComponent(version)}`]
+      return [name, id && { api_id: id, version_id: version }]
     }),
   )
   const result: DocumentsSent = { sent: 0, unchanged: 0, refused: [], failed: [] }
@@ -55,7 +55,7 @@ export async function sendDocuments(
     const version = versions.get(file.slice(0, -extension.length).replaceAll(sep, ':'))
     if (!version) result.refused.push(`${file}: no public API has this name`)
     else {
-      const outcome = await send(client, `${version}/documents`, `openapi${extension}`, join(folder, file))
+      const outcome = await send(gantry, { ...version, name: `openapi${extension}` }, join(folder, file))
       if (typeof outcome === 'string') result[outcome]++
       else result[isRefusal(outcome) ? 'refused' : 'failed'].push(`${file}: ${outcome.message}`)
     }
@@ -64,18 +64,21 @@ export async function sendDocuments(
   return { ...result, refused: result.refused.toSorted(), failed: result.failed.toSorted() }
 }
 
-async function send(client: Client, path: string, name: string, file: string) {
+type Place = Parameters<GantryClient['downloadDocument']>[0]
+
+async function send(gantry: GantryClient, place: Place, file: string) {
   const bytes = readFileSync(file)
   try {
-    const { body } = await client.call<{ content: { name: string; sha256: string }[] }>('GET', path)
-    const stored = body.content.find(document => document.name === name)
+    const { name, ...version } = place
+    const documents = await gantry.listDocuments.all(version).toArray()
+    const stored = documents.find(document => document.name === name)
     if (stored?.sha256 === createHash('sha256').update(bytes).digest('hex')) return 'unchanged'
-    await client.call('PUT', `${path}/${name}`, bytes)
+    await gantry.putDocument({ ...place, body: bytes })
     return 'sent'
   } catch (error) {
-    if (error instanceof Answered && error.status !== 401 && error.status !== 403) return error
+    if (error instanceof ProblemError && error.status !== 401 && error.status !== 403) return error
     throw error
   }
 }
 
-const isRefusal = ({ status }: Answered) => status === 400 || status === 413
+const isRefusal = ({ status }: ProblemError) => status === 400 || status === 413

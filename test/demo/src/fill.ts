@@ -1,17 +1,8 @@
-import type { Client } from './client.ts'
+import { type GantryClient, ProblemError, type Schemas } from '@gantry/client'
 import { draw } from './drawing.ts'
 import type { PublicApi } from './public-apis.ts'
 
-interface Existing {
-  id: string
-  name: string
-  displayName: string
-  description: string | null
-  url: string | null
-  status: string
-  tags: string[]
-  hasImage: boolean
-}
+type Api = Schemas['Api']
 
 export interface Filled {
   created: number
@@ -27,15 +18,15 @@ const AT_ONCE = 16
  * @param progress called after each API with the number of APIs that are done
  */
 export async function fill(
-  client: Client,
+  gantry: GantryClient,
   apis: readonly PublicApi[],
   progress: (done: number) => void,
 ): Promise<Filled> {
-  const existing = await existingApis(client)
+  const existing = await existingApis(gantry)
   const filled: Filled = { created: 0, updated: 0, unchanged: 0 }
   let done = 0
   await forEach(apis, AT_ONCE, async api => {
-    filled[await bring(client, api, existing.get(api.name))]++
+    filled[await bring(gantry, api, existing.get(api.name))]++
     progress(++done)
   })
   return filled
@@ -54,51 +45,49 @@ export async function forEach<Item>(
   await Promise.all(Array.from({ length: atOnce }, next))
 }
 
-export async function existingApis(client: Client): Promise<Map<string, Existing>> {
-  const found = new Map<string, Existing>()
-  for (let page = 1, last = false; !last; page++) {
-    const { body } = await client.call<{ content: Existing[]; last: boolean }>(
-      'GET',
-      `/apis?page=${page}&size=100`,
-    )
-    for (const api of body.content) found.set(api.name, api)
-    last = body.last
-  }
-  return found
+/** All APIs by name. */
+export async function existingApis(gantry: GantryClient): Promise<Map<string, Api>> {
+  const all = await gantry.listApis.all().toArray()
+  return new Map(all.map(api => [api.name, api]))
 }
 
 async function bring(
-  client: Client,
+  gantry: GantryClient,
   { version, ...input }: PublicApi,
-  existing: Existing | undefined,
+  existing: Api | undefined,
 ): Promise<keyof Filled> {
   let outcome: keyof Filled = 'unchanged'
   let api = existing
   if (!api) {
-    api = (await client.call<Existing>('POST', '/apis', input)).body
+    api = (await gantry.createApi({ body: input })).body
     outcome = 'created'
   } else if (!sameAs(api, input)) {
-    await client.call('PUT', `/apis/${api.id}`, input)
+    await gantry.updateApi({ api_id: api.id, body: input })
     outcome = 'updated'
   }
-  const versions = `/apis/${api.id}/versions`
-  const known =
-    existing &&
-    (await client.call('GET', `${versions}/${encodeURIComponent(version)}`, undefined, { absent: true }))
-  if (known?.status !== 200) {
-    await client.call('POST', versions, { name: version, status: 'ACTIVE' })
+  const api_id = api.id
+  if (!existing || !(await hasVersion(gantry, api_id, version))) {
+    await gantry.createVersion({ api_id, body: { name: version, status: 'ACTIVE' } })
     if (existing) outcome = 'updated'
   }
   if (!api.hasImage) {
-    const form = new FormData()
-    form.set('file', new Blob([draw(api.name)], { type: 'image/svg+xml' }), 'image.svg')
-    await client.call('PUT', `/apis/${api.id}/image`, form)
+    await gantry.uploadImage({ api_id, body: draw(api.name) })
     if (existing) outcome = 'updated'
   }
   return outcome
 }
 
-const sameAs = (api: Existing, input: Omit<PublicApi, 'version'>) =>
+async function hasVersion(gantry: GantryClient, api_id: string, version_id: string): Promise<boolean> {
+  try {
+    await gantry.getVersion({ api_id, version_id })
+    return true
+  } catch (error) {
+    if (error instanceof ProblemError && error.code === 'version-not-found') return false
+    throw error
+  }
+}
+
+const sameAs = (api: Api, input: Omit<PublicApi, 'version'>) =>
   api.displayName === input.displayName &&
   api.description === input.description &&
   api.url === input.url &&

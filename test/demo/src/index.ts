@@ -1,4 +1,3 @@
-export { Answered, type Client, client, logIn } from './client.ts'
 export { DOCUMENTS_PACKAGE, type DocumentsSent, documentsIn, sendDocuments } from './documents.ts'
 export { draw } from './drawing.ts'
 export { type Filled, fill } from './fill.ts'

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { type GantryClient, gantryClient, logIn, ProblemError } from '@gantry/client'
 import { installData } from '../../../bin/install.mjs'
 import { UserError } from '../../../bin/runtime.mjs'
-import { Answered, type Client, client, logIn } from './client.ts'
 import { DOCUMENTS_PACKAGE, documentsIn, sendDocuments } from './documents.ts'
 import { fill } from './fill.ts'
 import { type PublicApi, readPublicApis } from './public-apis.ts'
@@ -54,7 +54,7 @@ function progressOf(total: number, what: string): (done: number) => void {
 }
 
 /** @param asked a folder; empty for the package */
-async function addDocuments(caller: Client, apis: readonly PublicApi[], asked: string): Promise<void> {
+async function addDocuments(gantry: GantryClient, apis: readonly PublicApi[], asked: string): Promise<void> {
   const root = resolve(import.meta.dirname, '../../..')
   const folder = asked
     ? resolve(process.env.INIT_CWD ?? '.', asked)
@@ -63,7 +63,7 @@ async function addDocuments(caller: Client, apis: readonly PublicApi[], asked: s
   if (files.length === 0) fail(`there are no documents in ${folder}`)
   const startedAt = performance.now()
   const progress = progressOf(files.length, 'documents')
-  const { sent, unchanged, refused, failed } = await sendDocuments(caller, apis, { folder, files }, progress)
+  const { sent, unchanged, refused, failed } = await sendDocuments(gantry, apis, { folder, files }, progress)
   for (const reason of refused) print(`refused: ${reason}`)
   for (const reason of failed) print(`not sent: ${reason}`)
   const counts = `${sent} sent, ${unchanged} unchanged, ${refused.length} refused, ${failed.length} not sent`
@@ -73,18 +73,19 @@ async function addDocuments(caller: Client, apis: readonly PublicApi[], asked: s
 
 const documents = askedDocuments()
 try {
-  const authorization = GANTRY_TOKEN
-    ? `Bearer ${GANTRY_TOKEN}`
-    : await logIn(baseUrl, GANTRY_ADMIN_USERNAME, GANTRY_ADMIN_PASSWORD ?? (await askPassword()))
-  const caller = client(baseUrl, authorization)
+  const username = GANTRY_ADMIN_USERNAME
+  const token =
+    GANTRY_TOKEN ??
+    (await logIn({ baseUrl, username, password: GANTRY_ADMIN_PASSWORD ?? (await askPassword()) }))
+  const gantry = gantryClient({ baseUrl, token, retries: 7 })
   const apis = readPublicApis()
   print(`Adding ${apis.length} public APIs with versions and images to ${baseUrl}`)
   const startedAt = performance.now()
-  const { created, updated, unchanged } = await fill(caller, apis, progressOf(apis.length, 'APIs'))
+  const { created, updated, unchanged } = await fill(gantry, apis, progressOf(apis.length, 'APIs'))
   print(`${created} created, ${updated} updated, ${unchanged} unchanged, in ${secondsSince(startedAt)} s`)
-  if (documents !== undefined) await addDocuments(caller, apis, documents)
+  if (documents !== undefined) await addDocuments(gantry, apis, documents)
 } catch (error) {
-  if (error instanceof Answered) fail(`${baseUrl} answered ${error.message}`)
+  if (error instanceof ProblemError) fail(`${baseUrl} answered ${error.message}`)
   if (error instanceof UserError) fail([error.message, error.advice].filter(Boolean).join('\n'))
   const cause = (error as { cause?: { code?: string } }).cause?.code
   if (cause === 'ECONNREFUSED')

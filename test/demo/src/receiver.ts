@@ -1,14 +1,14 @@
-import { createServer } from 'node:http'
-import { Webhook } from 'standardwebhooks'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { verifyWebhook } from '@gantry/client'
 
-const { RECEIVER_PORT = '9000', WEBHOOK_SECRET } = process.env
-const webhook = WEBHOOK_SECRET ? new Webhook(WEBHOOK_SECRET) : undefined
+const { RECEIVER_PORT = '9000', WEBHOOK_SECRET: secret } = process.env
 
 /** Whether the signature is valid; undefined without a secret to check it with. */
-function verified(body: string, headers: Record<string, string>): boolean | undefined {
-  if (!webhook) return undefined
+async function verified(body: Buffer, headers: IncomingHttpHeaders): Promise<boolean | undefined> {
+  if (!secret) return undefined
   try {
-    webhook.verify(body, headers)
+    await verifyWebhook({ headers, body, secret })
     return true
   } catch {
     return false
@@ -17,10 +17,8 @@ function verified(body: string, headers: Record<string, string>): boolean | unde
 
 /** A receiver of webhooks for demonstrations. It prints each request and responds with 204, or 400 for a wrong signature. */
 const server = createServer(async (request, response) => {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  const body = Buffer.concat(chunks).toString()
-  const good = verified(body, request.headers as Record<string, string>)
+  const body = await buffer(request)
+  const good = await verified(body, request.headers)
   const word =
     good === undefined ? 'not checked (set WEBHOOK_SECRET)' : good ? 'signature good' : 'SIGNATURE WRONG'
   process.stdout.write(`${new Date().toISOString()} ${request.headers['webhook-id']} ${word}\n${body}\n\n`)
