@@ -59,7 +59,8 @@ async function cruised(
       combinedDependencies: true,
       detectProcessBuiltinModuleCalls: true,
       doNotFollow: { path: ['node_modules'] },
-      ...(exclude.length > 0 && { exclude: { path: exclude } }),
+      // What builds and tests have written is no source.
+      exclude: { path: ['(^|/)\\.cache/', ...exclude] },
     },
     {
       exportsFields: ['exports'],

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -19,6 +19,9 @@ export function buildPackage(folder = join(PACKAGE, '.cache/package')): void {
     'bin/tsc',
   )
   execFileSync(process.execPath, [compiler, '-p', PACKAGE, '--outDir', folder], { stdio: 'pipe' })
+  // The compiler rewrites these imports only in JavaScript.
+  for (const file of globSync('*.d.ts', { cwd: folder }).map(name => join(folder, name)))
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(from '\.\/[\w.-]+)\.ts'/g, "$1.js'"))
   for (const file of [join(PACKAGE, 'README.md'), join(ROOT, 'LICENSE')])
     cpSync(file, join(folder, file.slice(dirname(file).length + 1)))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
