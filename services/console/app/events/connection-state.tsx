@@ -6,6 +6,7 @@ import type { Connection, Feed, FeedState } from './feed.ts'
 
 const LABELS: Record<Connection['kind'], { text: string; color: string }> = {
   connecting: { text: 'Connecting', color: 'gray' },
+  reading: { text: 'Reading', color: 'blue' },
   live: { text: 'Live', color: 'teal' },
   lost: { text: 'Reconnecting', color: 'orange' },
   full: { text: 'Waiting', color: 'gray' },

@@ -13,7 +13,8 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const line = (id: string) => `${JSON.stringify({ id, position: `after-${id}` })}\n`
+const line = (id: string, time = '2026-01-01T12:00:00Z') =>
+  `${JSON.stringify({ id, time, position: `after-${id}` })}\n`
 
 /** Connects a feed to responses, each the lines of one connection. @returns the queries of the connections */
 function connected(search: Parameters<typeof createFeed>[0], responses: readonly (string | Response)[]) {
@@ -41,6 +42,28 @@ test('after a lost connection the feed continues after its last event, and keeps
   expect(asked.map(query => query.get('after')).slice(0, 3)).toEqual([null, 'after-a', 'after-b'])
   expect(feed.state().shown.map(({ id }) => id)).toEqual(['a', 'b'])
   expect(feed.state().connection.kind).toBe('lost')
+})
+
+test.for([
+  ['nothing comes for a while', ''],
+  ['an event comes that happened after the connection', line('new', '2026-06-01T00:00:00Z')],
+])('earlier events are shown together, when %s', async ([, last = '']) => {
+  const stream = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = stream.writable.getWriter()
+  const write = (text: string) => writer.write(new TextEncoder().encode(text))
+  const { feed, disconnect } = connected({ since: 'all' }, [new Response(stream.readable)])
+  const shown = () => feed.state().shown.map(({ id }) => id)
+  for (const id of ['a', 'b', 'c']) {
+    await write(line(id))
+    await vi.advanceTimersByTimeAsync(200)
+    expect(shown()).toEqual([])
+    expect(feed.state().connection.kind).toBe('reading')
+  }
+  if (last) await write(last)
+  await vi.advanceTimersByTimeAsync(last ? 0 : 500)
+  expect(feed.state().connection.kind).toBe('live')
+  expect(shown()).toEqual(['a', 'b', 'c', ...(last ? ['new'] : [])])
+  disconnect()
 })
 
 test('a past period is complete only when nothing is left after its last event', async () => {

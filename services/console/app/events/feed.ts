@@ -7,11 +7,17 @@ import { type EventsSearch, PERIODS, periodOf } from './search.ts'
 const SILENT_MS = 40_000
 /** Longest time between two attempts, unless the service asks for a longer one. */
 const LONGEST_DELAY_MS = 10_000
+/** A feed has all earlier events when nothing comes for this time, or an event from after the connection. */
+const QUIET_MS = 500
+/** Earlier events are shown after this time, even if there are more. */
+const LONGEST_READING_MS = 10_000
 /** Received events are shown together, so that the list is drawn at most this often. */
 const DRAWN_MS = 100
 
 export type Connection =
   | { kind: 'connecting' }
+  /** Earlier events arrive, oldest first. They are shown when all are there, so that the list does not run away. */
+  | { kind: 'reading' }
   | { kind: 'live' }
   /** The connection is made again after the last position at `retryAt`, in milliseconds since 1970. */
   | { kind: 'lost'; error: unknown; retryAt: number }
@@ -81,10 +87,11 @@ function drawingOf(buffer: EventBuffer) {
   let connection: Connection = { kind: 'connecting' }
   let timer: ReturnType<typeof setTimeout> | undefined
   const copy = (): FeedState => {
-    const { shown, waiting, paused, removed } = buffer
-    return { connection, shown, waiting, paused, removed }
+    const { waiting, paused, removed } = buffer
+    const isReading = connection.kind === 'reading'
+    return { connection, shown: isReading ? state.shown : buffer.shown, waiting, paused, removed }
   }
-  let state = copy()
+  let state: FeedState = { connection, shown: [], waiting: 0, paused: buffer.paused, removed: 0 }
   const draw = () => {
     clearTimeout(timer)
     timer = undefined
@@ -121,6 +128,8 @@ interface ReceiverOptions {
 function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
   let position: string | undefined
   let received = 0
+  /** Time of the last event. */
+  let newest = 0
 
   const receive = (line: string) => {
     if (line === '') return
@@ -128,6 +137,7 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
     position = event.position
     if (!('id' in event)) return
     received++
+    newest = Date.parse(event.time)
     buffer.add(event, line.length)
   }
 
@@ -138,17 +148,30 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
     if (position) query.set('after', position)
     const ending = new AbortController()
     const either = AbortSignal.any([signal, ending.signal])
+    const live = () => drawing.become({ kind: 'live' })
+    let quiet: ReturnType<typeof setTimeout> | undefined
+    let longest: typeof quiet
     try {
       const accept = 'application/x-ndjson'
       const body = await openStream({ path: '/events', query, accept, signal: either })
-      drawing.become({ kind: 'live' })
+      drawing.become({ kind: 'reading' })
+      const connectedAt = Date.now()
+      longest = setTimeout(live, LONGEST_READING_MS)
+      quiet = setTimeout(live, QUIET_MS)
       for await (const lines of linesOf(chunksOf(body, signal, SILENT_MS))) {
         for (const line of lines) receive(line)
-        drawing.drawSoon()
+        if (drawing.connection().kind !== 'reading') drawing.drawSoon()
+        else if (buffer.paused || newest >= connectedAt) live()
+        else {
+          clearTimeout(quiet)
+          quiet = setTimeout(live, QUIET_MS)
+        }
         if (buffer.full) break
       }
       return received > before
     } finally {
+      clearTimeout(quiet)
+      clearTimeout(longest)
       ending.abort()
     }
   }
@@ -169,7 +192,7 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
         error = caught
       }
       if (signal.aborted) return
-      if (drawing.connection().kind === 'live') failures = 0
+      if (isOpen(drawing.connection())) failures = 0
       if (buffer.full) continue
       if (!error && !asked.has('follow')) {
         // A service that stops ends the response early: the period is over when nothing is left after the last position.
@@ -183,6 +206,8 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
     }
   }
 }
+
+const isOpen = ({ kind }: Connection) => kind === 'live' || kind === 'reading'
 
 /** The query of the first request. Further ones continue after the last position. */
 function queryOf(search: EventsSearch, now: Date): URLSearchParams {

@@ -144,7 +144,7 @@ function Removed({ count }: { count: number }) {
 function Nothing({ state: { connection }, search, onChange }: PartProps & { search: EventsSearch }) {
   const { kind } = connection
   if (kind === 'refused') return null
-  if (kind === 'connecting' || kind === 'lost') return <Loading what="the events" />
+  if (kind === 'connecting' || kind === 'reading' || kind === 'lost') return <Loading what="the events" />
   return (
     <Empty title={kind === 'ended' ? 'No events in this period' : 'No events yet'}>
       <Stack gap="xs" align="center">
