@@ -2,8 +2,15 @@ import { ApiName } from '../parts/api-name.tsx'
 import type { FeedEvent } from './buffer.ts'
 import { apiOf, nameIn } from './describe.ts'
 
-/** The name of the resource of an event: as its data has it, else of the API that it concerns, else the id. */
+/** The name of the resource of an event after that of its API, as far as its data have them; else the id. */
 export function Subject({ event }: { event: FeedEvent }) {
   const api = apiOf(event)
-  return nameIn(event) ?? (api ? <ApiName id={api} /> : event.subject)
+  const name = nameIn(event)
+  // Of what belongs to an API, the data have the id of the API alone.
+  if (typeof event.data.api !== 'string' || !api) return name ?? (api ? <ApiName id={api} /> : event.subject)
+  return (
+    <>
+      <ApiName id={api} /> {name}
+    </>
+  )
 }
