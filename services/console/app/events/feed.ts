@@ -124,6 +124,27 @@ interface ReceiverOptions {
   asked: URLSearchParams
 }
 
+/** Calls `done` when nothing has come for a while, or after the longest time. */
+function readingUntil(done: () => void) {
+  let quiet: ReturnType<typeof setTimeout> | undefined
+  let longest: typeof quiet
+  const goOn = () => {
+    clearTimeout(quiet)
+    quiet = setTimeout(done, QUIET_MS)
+  }
+  return {
+    begin() {
+      longest = setTimeout(done, LONGEST_READING_MS)
+      goOn()
+    },
+    goOn,
+    end() {
+      clearTimeout(quiet)
+      clearTimeout(longest)
+    },
+  }
+}
+
 /** @returns function that receives events until the signal is aborted, and connects again after the last position */
 function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
   let position: string | undefined
@@ -149,29 +170,23 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
     const ending = new AbortController()
     const either = AbortSignal.any([signal, ending.signal])
     const live = () => drawing.become({ kind: 'live' })
-    let quiet: ReturnType<typeof setTimeout> | undefined
-    let longest: typeof quiet
+    const reading = readingUntil(live)
     try {
       const accept = 'application/x-ndjson'
       const body = await openStream({ path: '/events', query, accept, signal: either })
       drawing.become({ kind: 'reading' })
       const connectedAt = Date.now()
-      longest = setTimeout(live, LONGEST_READING_MS)
-      quiet = setTimeout(live, QUIET_MS)
+      reading.begin()
       for await (const lines of linesOf(chunksOf(body, signal, SILENT_MS))) {
         for (const line of lines) receive(line)
         if (drawing.connection().kind !== 'reading') drawing.drawSoon()
         else if (buffer.paused || newest >= connectedAt) live()
-        else {
-          clearTimeout(quiet)
-          quiet = setTimeout(live, QUIET_MS)
-        }
+        else reading.goOn()
         if (buffer.full) break
       }
       return received > before
     } finally {
-      clearTimeout(quiet)
-      clearTimeout(longest)
+      reading.end()
       ending.abort()
     }
   }
