@@ -32,6 +32,14 @@ async function changedApi() {
 const entries = (page: Page) => page.getByRole('listbox', { name: 'Entries' }).getByRole('option')
 const selected = (page: Page) => page.getByRole('region', { name: 'Selected entry' })
 
+test('an entry of a version names its API', async ({ page }) => {
+  const api = await createApi({ displayName: 'Tides' })
+  const version = { name: '1.2.0', displayName: 'Spring release', status: 'ACTIVE' }
+  const { id } = await request('POST', `/apis/${api.id}/versions`, version)
+  await open(page, `/audit?resource=${id}`)
+  await entries(page).getByText('Tides Spring release').waitFor()
+})
+
 test('an entry shows the old and the new value of each changed field, and what proves it', async ({
   page,
 }) => {

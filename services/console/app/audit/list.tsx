@@ -1,4 +1,5 @@
 import { Skeleton } from '@mantine/core'
+import { ApiName } from '../parts/api-name.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { RowList, type Rows } from '../parts/rows.tsx'
 import classes from './audit.module.css'
@@ -36,13 +37,20 @@ export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
 
 function EntryCells({ entry }: { entry: Entry }) {
   const { timestamp, action, resourceType, resourceId, details } = entry
-  const { displayName, name } = details.after ?? details.before ?? {}
+  const { api, displayName, name } = details.after ?? details.before ?? {}
   return (
     <>
       <span className={classes.time}>{timeWithMilliseconds(timestamp)}</span>
       <span className={classes.action}>{action}</span>
       <span className={classes.type}>{resourceType}</span>
-      <span className={classes.name}>{String(displayName ?? name ?? resourceId)}</span>
+      <span className={classes.name}>
+        {typeof api === 'string' && (
+          <>
+            <ApiName id={api} />{' '}
+          </>
+        )}
+        {String(displayName ?? name ?? resourceId)}
+      </span>
       <span className={classes.user}>{userName(entry)}</span>
     </>
   )
