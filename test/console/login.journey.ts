@@ -235,7 +235,7 @@ test('a user without access to any area is told so and can sign in with other cr
 }) => {
   await open(page, '/', await logIn(await createUser('NO_ACCESS')))
   await heading(page, 'You have no access to any area').waitFor()
-  await page.getByText('with the role NO_ACCESS').waitFor()
+  await page.getByText('with the role No access').waitFor()
   await page.getByRole('button', { name: 'Sign in with other credentials' }).click()
   await heading(page, 'Sign in').waitFor()
 })

@@ -19,7 +19,7 @@ test('the users are searched, filtered and sorted, and the URL keeps it; the rol
   await open(page, '/users')
   await page.getByLabel('Search').fill(username)
   await page.getByRole('combobox', { name: 'Role' }).click()
-  await page.getByRole('option', { name: 'BILLING_CONTACT' }).click()
+  await page.getByRole('option', { name: 'Billing contact' }).click()
   await page.getByRole('button', { name: 'Email' }).click()
   await page.getByRole('status').getByText('1 user', { exact: true }).waitFor()
   await page.waitForURL(/text=zeno.*role=BILLING_CONTACT.*sort=email/)
@@ -72,7 +72,7 @@ test('a refused user is explained at the fields, and nothing typed is lost', asy
   await page.getByLabel('User name').fill('admin')
   await page.getByLabel('Email').fill('not an address')
   await page.getByRole('textbox', { name: 'Password' }).fill('short')
-  await page.getByRole('radio', { name: 'ADMIN', exact: true }).check()
+  await page.getByRole('radio', { name: 'Administrator', exact: true }).check()
   // Leaving the form asks first.
   await page.getByRole('link', { name: 'Access tokens' }).click()
   await page.getByRole('dialog').getByText('Keep editing').click()
@@ -190,7 +190,7 @@ test('a session has only the administration that its role allows', async ({ page
   await page.getByText('You cannot change this user').waitFor()
   expect(await page.getByRole('button', { name: /Save|Delete|Erase/ }).count()).toBe(0)
   await page.goto(`${consoleUrl}/users/new`)
-  await expect.poll(() => page.getByRole('radio', { name: 'GLOBAL_ADMIN' }).isDisabled()).toBe(true)
+  await expect.poll(() => page.getByRole('radio', { name: 'Global administrator' }).isDisabled()).toBe(true)
 
   await open(page, '/users', await logIn(await createUser()))
   await page.getByText('USER_READ').waitFor()

@@ -1,5 +1,5 @@
 import { Modal, Table, Text } from '@mantine/core'
-import { ROLE_ACCESS, ROLE_TEXTS, ROLES } from './roles.ts'
+import { ROLE_ACCESS, ROLE_NAMES, ROLE_TEXTS, ROLES } from './roles.ts'
 
 const ACCESS_TEXTS = { none: '—', read: 'read', change: 'read, change' } as const
 const READ_ALOUD = { none: 'nothing', read: 'read', change: 'read and change' } as const
@@ -18,7 +18,7 @@ export function RolesDialog({ opened, onClose }: { opened: boolean; onClose: () 
         <Table.Tbody>
           {ROLES.map(role => (
             <Table.Tr key={role}>
-              <Table.Th scope="row">{role}</Table.Th>
+              <Table.Th scope="row">{ROLE_NAMES[role]}</Table.Th>
               <Table.Td>{ROLE_TEXTS[role]}</Table.Td>
             </Table.Tr>
           ))}
@@ -30,7 +30,7 @@ export function RolesDialog({ opened, onClose }: { opened: boolean; onClose: () 
             <Table.Tr>
               <Table.Th>Area</Table.Th>
               {ROLES.map(role => (
-                <Table.Th key={role}>{role}</Table.Th>
+                <Table.Th key={role}>{ROLE_NAMES[role]}</Table.Th>
               ))}
             </Table.Tr>
           </Table.Thead>

@@ -11,6 +11,15 @@ export const ROLES = [
   'NO_ACCESS',
 ] as const satisfies readonly Role[]
 
+/** The roles in words. */
+export const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  GLOBAL_ADMIN: 'Global administrator',
+  ADMIN: 'Administrator',
+  USER: 'User',
+  BILLING_CONTACT: 'Billing contact',
+  NO_ACCESS: 'No access',
+}
+
 /** What a user with a role may do, in one sentence. */
 export const ROLE_TEXTS: Readonly<Record<Role, string>> = {
   GLOBAL_ADMIN: 'May do everything, also across organizations. At least one active user has this role.',

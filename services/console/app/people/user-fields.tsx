@@ -1,7 +1,7 @@
 import { Fieldset, PasswordInput, Radio, Stack, Switch, TextInput } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
 import { useSession } from '../http/session.ts'
-import { mayGrant, ROLE_TEXTS, ROLES } from './roles.ts'
+import { mayGrant, ROLE_NAMES, ROLE_TEXTS, ROLES } from './roles.ts'
 import { LABELS, type UserDraft } from './user-draft.ts'
 
 interface UserFieldsProps {
@@ -75,7 +75,7 @@ function RoleField({ role, error, onChange }: RoleFieldProps) {
             <Radio
               key={name}
               value={name}
-              label={name}
+              label={ROLE_NAMES[name]}
               description={
                 mayGrant(own, name) ? ROLE_TEXTS[name] : `${ROLE_TEXTS[name]} It is above your own role.`
               }

@@ -13,7 +13,7 @@ import { Time } from '../parts/time.tsx'
 import { Trail } from '../parts/trail.tsx'
 import { EraseUserDialog } from './erase-user-dialog.tsx'
 import { GoneUser } from './gone-user.tsx'
-import { mayGrant } from './roles.ts'
+import { mayGrant, ROLE_NAMES } from './roles.ts'
 import { UnlockButton } from './unlock-button.tsx'
 import { UserBadges } from './user-badges.tsx'
 import { UserDetails } from './user-details.tsx'
@@ -82,7 +82,7 @@ function Loaded({ user, etag, onErase }: LoadedProps) {
         <Title order={1} size="h2">
           {user.displayName}
         </Title>
-        <Badge>{user.role}</Badge>
+        <Badge>{ROLE_NAMES[user.role]}</Badge>
         <UserBadges user={user} />
         {current?.user.id === user.id && <Badge>You</Badge>}
       </Group>

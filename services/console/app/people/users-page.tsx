@@ -11,7 +11,7 @@ import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { TextSearch } from '../parts/text-search.tsx'
-import { ROLES } from './roles.ts'
+import { ROLE_NAMES, ROLES } from './roles.ts'
 import { RolesDialog } from './roles-dialog.tsx'
 import { readUserSearch, STATUSES, type UserSearch, userQuery } from './search.ts'
 import { UsersTable } from './users-table.tsx'
@@ -102,7 +102,7 @@ function UserFilters({ search, onChange }: UserFiltersProps) {
       <Select
         label="Role"
         placeholder="Any role"
-        data={ROLES}
+        data={ROLES.map(value => ({ value, label: ROLE_NAMES[value] }))}
         value={search.role ?? null}
         onChange={role => onChange({ role: role ?? undefined })}
         clearable

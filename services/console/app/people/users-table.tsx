@@ -5,7 +5,7 @@ import { AnchorLink } from '../parts/links.tsx'
 import { OPENS_ITS_LINK } from '../parts/row-click.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
 import { Time } from '../parts/time.tsx'
-import { mayGrant } from './roles.ts'
+import { mayGrant, ROLE_NAMES } from './roles.ts'
 import { UnlockButton } from './unlock-button.tsx'
 import { UserBadges } from './user-badges.tsx'
 
@@ -73,7 +73,7 @@ function UserRow({ user }: { user: Schemas['User'] }) {
         </Stack>
       </Table.Td>
       <Table.Td visibleFrom="sm">{user.email ?? '—'}</Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>{user.role}</Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>{ROLE_NAMES[user.role]}</Table.Td>
       <Table.Td>
         <Group gap="xs">
           <UserBadges user={user} />

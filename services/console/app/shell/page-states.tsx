@@ -4,6 +4,7 @@ import type { Session } from '../http/session.ts'
 import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
+import { ROLE_NAMES } from '../people/roles.ts'
 import { isFailedImport } from './failed-import.ts'
 
 /** A path that the console does not have. */
@@ -63,7 +64,7 @@ export function NoAccess({ session, onSignOut }: { session: Session; onSignOut: 
     <Message title="You have no access to any area">
       <Text>
         {tokenName === undefined
-          ? `You are signed in as ${user.username} with the role ${user.role}, which allows no area of the console.`
+          ? `You are signed in as ${user.username} with the role ${ROLE_NAMES[user.role]}, which allows no area of the console.`
           : `You are signed in as ${user.username} with the access token ${tokenName}, which allows no area of the console.`}
       </Text>
       <Text>Ask an administrator for another role, or sign in with other credentials.</Text>

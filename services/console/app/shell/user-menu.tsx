@@ -5,6 +5,7 @@ import { INTERFACE_PATH } from '../http/place.ts'
 import type { Session } from '../http/session.ts'
 import { signOut } from '../login/sign-in.ts'
 import { timeText } from '../parts/time.tsx'
+import { ROLE_NAMES } from '../people/roles.ts'
 import { ChevronIcon } from './icons.tsx'
 
 const PasswordDialog = lazy(async () => ({
@@ -38,7 +39,7 @@ export function UserMenu({ current }: { current: Session }) {
               {user.username}
             </Text>
             <Text size="xs" c="var(--mantine-color-text)">
-              {user.role}
+              {ROLE_NAMES[user.role]}
               {tokenName !== undefined && `, by the access token ${tokenName}`}
             </Text>
             <Text size="xs" c="var(--mantine-color-text)">
