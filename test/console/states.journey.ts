@@ -137,7 +137,9 @@ test('a page whose files a new build has removed stays as it is, and offers to r
   await search(page).fill('google')
   await page.route(/\/console\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
   await page.keyboard.press('Control+k')
-  await page.getByRole('dialog', { name: 'The command palette could not be read' }).waitFor()
+  const dialog = page.getByRole('dialog', { name: 'The command palette could not be read' })
+  // Escape in a search field would clear it.
+  await expect.poll(() => dialog.evaluate('node => node.contains(document.activeElement)')).toBe(true)
   await page.keyboard.press('Escape')
   await expect.poll(() => search(page).inputValue()).toBe('google')
   await page.getByRole('link', { name: 'Webhooks' }).click()

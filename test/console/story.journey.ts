@@ -48,6 +48,7 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   await page.getByRole('link', { name: 'Deliveries' }).click()
   // The webhook gets the events of all APIs, also those of other tests.
   const filters = page.getByRole('search', { name: 'Filters of deliveries' })
+  await page.getByRole('button', { name: 'More filters' }).click()
   await filters.getByRole('combobox', { name: 'API' }).fill(name)
   await page.getByRole('option', { name: apiName }).click()
   const failed = page.getByRole('row').filter({ hasText: `Events of ${apiName}` })
