@@ -139,7 +139,7 @@ test('a page whose files a new build has removed stays as it is, and offers to r
   await page.keyboard.press('Control+k')
   const dialog = page.getByRole('dialog', { name: 'The command palette could not be read' })
   // Escape in a search field would clear it.
-  await expect.poll(() => dialog.evaluate('node => node.contains(document.activeElement)')).toBe(true)
+  await expect.poll(() => dialog.evaluate(node => node.contains(node.ownerDocument.activeElement))).toBe(true)
   await page.keyboard.press('Escape')
   await expect.poll(() => search(page).inputValue()).toBe('google')
   await page.getByRole('link', { name: 'Webhooks' }).click()
