@@ -52,6 +52,7 @@ test('a rule set is created after its fault and a preview were shown, gives a do
   expect(await page.getByRole('textbox', { name: 'Rules' }).inputValue()).toContain('  info-contact: warn\n')
   await page.getByRole('button', { name: 'Create rule set' }).click()
   await heading(page, name).waitFor()
+  await page.getByText(/^Applied:\s*To (all [\d,]+ documents|the only document)$/).waitFor()
   const ruleSet = page.url()
 
   const found = async () =>

@@ -1,24 +1,29 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, client, tagged } from '../http/client.ts'
+import type { Schemas } from '../http/schemas.ts'
 import { KINDS } from './rule-set-draft.ts'
 
 const PROGRESS_MS = 2_000
 /** More than there can be. */
 const SIZE = 100
 
+const isBeingApplied = ({ progress }: Schemas['RuleSet']): boolean =>
+  progress !== null && progress.linted < progress.total
+
 /** All rule sets; read again while one of them is being applied. */
 export const ruleSetsQuery = queryOptions({
   queryKey: ['rule sets'],
   queryFn: ({ signal }) => answer(client.GET('/ruleSets', { params: { query: { size: SIZE } }, signal })),
-  refetchInterval: ({ state: { data } }) =>
-    data?.content.some(({ progress }) => progress && progress.linted < progress.total) ? PROGRESS_MS : false,
+  refetchInterval: ({ state: { data } }) => (data?.content.some(isBeingApplied) ? PROGRESS_MS : false),
 })
 
+/** A rule set with its entity tag; read again while it is being applied. */
 export const ruleSetQuery = (id: string) =>
   queryOptions({
     queryKey: ['rule sets', id],
     queryFn: ({ signal }) =>
       tagged(client.GET('/ruleSets/{rule_set_id}', { params: { path: { rule_set_id: id } }, signal })),
+    refetchInterval: ({ state: { data } }) => (data && isBeingApplied(data.body) ? PROGRESS_MS : false),
   })
 
 /** The versions of an API with the documents that rules exist for, newest first. */
