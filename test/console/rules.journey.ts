@@ -58,8 +58,8 @@ test('a rule set is created after its fault and a preview were shown, gives a do
   const found = async () =>
     JSON.stringify(await request('GET', `${new URL(path).pathname.replace('/manage', '')}/findings`))
   await expect.poll(found).toContain(name)
-  await open(page, `/apis/${api.id}?tab=documentation&view=findings`)
-  await page.getByText(/^Score \d+ of 100$/).waitFor()
+  await open(page, `/apis/${api.id}?tab=documentation`)
+  await page.getByRole('button', { name: /^Score \d+ of 100$/ }).click()
   await page
     .getByText(new RegExp(`\\(${name}: rule/title\\)`))
     .first()

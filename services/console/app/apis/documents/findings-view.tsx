@@ -29,7 +29,10 @@ export function FindingsView({ path, document }: { path: VersionPath; document: 
     return <Empty title="No findings">The document follows the rules of its kind.</Empty>
   return (
     <Stack gap="xs">
-      <Text size="sm">The document is stored as it is. It breaks rules at the places below.</Text>
+      <Text size="sm">
+        The document is stored as it is. It breaks rules at the places below.
+        {document.score !== null && ' It has 100 points, less 10 for each error and 2 for each warning.'}
+      </Text>
       <SourceLines label={document.name} text={text.data} notes={notes} />
       {findings.hasNextPage && (
         <Button

@@ -1,4 +1,4 @@
-import { Badge, Center, Group, NativeSelect, Stack, Tabs, Text, Title } from '@mantine/core'
+import { Badge, Center, Group, NativeSelect, Stack, Tabs, Text, Title, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useAllowed } from '../../http/session.ts'
@@ -68,7 +68,9 @@ export function VersionDocuments(props: VersionDocumentsProps) {
             onChange={event => onChange({ document: event.currentTarget.value, operation: undefined })}
           />
         )}
-        {shown && <About document={shown} />}
+        {shown && (
+          <About document={shown} onFindings={() => onChange({ view: 'findings', page: undefined })} />
+        )}
         <Group gap="xs" ml="auto">
           {shown && <DocumentActions path={path} document={shown} uploading={uploading} />}
           {shown && allowed && (
@@ -86,12 +88,22 @@ export function VersionDocuments(props: VersionDocumentsProps) {
   )
 }
 
-function About({ document }: { document: DocumentRecord }) {
+interface AboutProps {
+  document: DocumentRecord
+  onFindings: () => void
+}
+
+function About({ document, onFindings }: AboutProps) {
   const { counts, findings, score } = document
   return (
     <Group gap={6} mb={8}>
       <Badge>{KINDS[document.kind]}</Badge>
-      {score !== null && <ScoreBadge score={score} />}
+      {score === 100 && <ScoreBadge score={score} />}
+      {score !== null && score < 100 && (
+        <UnstyledButton className={classes.score} title="Show the findings" onClick={onFindings}>
+          <ScoreBadge score={score} />
+        </UnstyledButton>
+      )}
       {awaitsScore(document) && <Text size="sm">The rules are being checked</Text>}
       {counts.schemas > 0 && <Text size="sm">{counted(counts.schemas, 'schema')}</Text>}
       {findings.errors > 0 && <Text size="sm">{counted(findings.errors, 'error')}</Text>}
