@@ -6,9 +6,9 @@ export default {
   ...journeys,
   test: {
     ...journeys.test,
-    include: ['journeys/conformance.journey.ts', 'journeys/*.soak.ts'],
+    include: ['journeys/{conformance,upgrade}.journey.ts', 'journeys/*.soak.ts'],
     fileParallelism: false,
-    env: { CONFORMANCE: 'whole' },
+    env: { SOAK: '1' },
     testTimeout: 3_600_000,
     hookTimeout: 900_000,
     reporters: reportTo('.cache/soak.json'),

@@ -18,6 +18,7 @@ import { fastify } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { describedEngines } from '../src/engines.ts'
+import { isSoak, storesOfJourneys } from './support/soak.ts'
 import { startTopology, type Topology } from './support/topology.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -40,7 +41,6 @@ const STORIES: Record<string, string> = {
   search: 'what one catalog stores, the other finds',
   session: 'a login ends at every process',
 }
-const isWhole = process.env.CONFORMANCE === 'whole'
 
 /** Keys of a platform, so that the tests of platform JWTs also run. */
 const keys = generateKeyPairSync('rsa', {
@@ -54,21 +54,12 @@ const platform = {
   PLATFORM_JWT_USER_CLAIM: 'account',
 }
 
-/** FerretDB reads every document for most lists, so the journey keeps read models in files. */
-const engines = (folder: string): NodeJS.ProcessEnv =>
-  process.env.READ_MODEL_URL || isWhole
-    ? {}
-    : {
-        READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,
-        BLOB_URL: `file:${join(folder, 'images')}`,
-      }
-
 let topology: Topology
 ranOn(() => describedEngines(topology.engines))
 beforeAll(async () => {
   topology = await startTopology({
-    settings: engines,
-    logLevel: isWhole ? 'trace' : 'info',
+    settings: storesOfJourneys,
+    logLevel: isSoak ? 'trace' : 'info',
     environment: {
       ...platform,
       PLATFORM_JWT_PUBLIC_KEY: keys.publicKey,
@@ -92,7 +83,7 @@ test('the stories pass with two replicas of each process', async () => {
       process.execPath,
       [
         join(ROOT, 'node_modules/vitest/vitest.mjs'),
-        ...['run', '--root', suiteFolder, '--testTimeout=300000', ...(isWhole ? [] : files)],
+        ...['run', '--root', suiteFolder, '--testTimeout=300000', ...(isSoak ? [] : files)],
       ],
       {
         env: {
@@ -118,7 +109,7 @@ test('the stories pass with two replicas of each process', async () => {
     .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]}`)
   expect(failed, failed.join('; ')).toEqual([])
   expect(code).toBe(0)
-  expect(numPassedTests).toBeGreaterThan(isWhole ? 500 : 80)
+  expect(numPassedTests).toBeGreaterThan(isSoak ? 500 : 80)
   process.stderr.write(`${numPassedTests} stories passed on the cluster\n`)
 })
 

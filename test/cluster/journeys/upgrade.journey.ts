@@ -16,6 +16,7 @@ import {
   resourcesOf,
   writerOf,
 } from './support/records.ts'
+import { storesOfJourneys } from './support/soak.ts'
 import { startTopology, type Topology } from './support/topology.ts'
 
 const SEED = Number(process.env.UPGRADE_SEED ?? Date.now() % 0x7fffffff)
@@ -38,6 +39,7 @@ beforeAll(async () => {
   topology = await startTopology({
     single: ['identity', 'media'],
     releaseOf: name => (/^(identity|media)/.test(name) ? next : current),
+    settings: storesOfJourneys,
     environment: { SHUTDOWN_DELAY: '2s' },
     // The clients stop sending to a gateway before it is replaced.
     ownEnvironment: name => (name.startsWith('gateway') ? { SHUTDOWN_DELAY: '0s' } : {}),
@@ -84,10 +86,10 @@ const heldIncomplete = () =>
       expect(new Set(streams.map(({ status }) => status))).toEqual(new Set(['INCOMPLETE']))
       expect(new Set(streams.map(({ id }) => id.split('-')[0]))).toEqual(new Set(['api', 'webhook']))
     },
-    { timeout: READY_MS, interval: 100 },
+    { timeout: READY_MS, interval: 500 },
   )
 const nothingHeld = () =>
-  vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: READY_MS, interval: 100 })
+  vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: READY_MS, interval: 500 })
 
 /** Which releases wrote updates in a phase, by category, and the number of streams that both releases wrote. */
 function writersIn(log: readonly RecordedEvent[], phase: string) {
@@ -129,7 +131,7 @@ async function phase({ name, change, releases, suffices = () => true }: Phase): 
       expect(writersIn(log, name)).toEqual(expected)
       expect(suffices(log)).toBe(true)
     },
-    { timeout: PHASE_MS, interval: 300 },
+    { timeout: PHASE_MS, interval: 1_000 },
   )
   await commands.stop()
   const log = await readLog()
@@ -147,7 +149,7 @@ const shown = async () => resourcesOf(await readRecords(topology))
 const everythingShown = (log: readonly RecordedEvent[]) =>
   vi.waitFor(async () => expect(await shown()).toEqual(expectedResources(log, commands.sent, 'next')), {
     timeout: READY_MS,
-    interval: 200,
+    interval: 500,
   })
 
 /** Runs a command of the image of a release. */

@@ -39,22 +39,22 @@ export function instructions(name: string): string[] {
   return lines.filter(line => line.startsWith(`${name} `)).map(line => line.slice(name.length + 1))
 }
 
-/** Whether .dockerignore includes a file in the build context: the last matching line decides. */
-function isSent(path: string): boolean {
-  const lines = textOf('.dockerignore')
+/** The files of the build context, relative to the root. The last line of .dockerignore that matches a path decides. */
+function sentFiles(): string[] {
+  const rules = textOf('.dockerignore')
     .split('\n')
     .filter(line => line !== '' && !line.startsWith('#'))
-  let sent = true
-  for (const line of lines) {
-    const pattern = line.replace(/^!/, '')
-    if (matchesGlob(path, pattern) || matchesGlob(path, `${pattern}/**`)) sent = line.startsWith('!')
-  }
-  return sent
+    .map(line => ({ isSent: line.startsWith('!'), pattern: line.replace(/^!/, '') }))
+  const matches = (path: string, pattern: string) =>
+    matchesGlob(path, pattern) || matchesGlob(path, `${pattern}/**`)
+  return [...filesIn(ROOT)].filter(path =>
+    rules.reduce((sent, { isSent, pattern }) => (matches(path, pattern) ? isSent : sent), true),
+  )
 }
 
 function* filesIn(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === 'node_modules' || entry.name === '.git') continue
+    if (['node_modules', '.git', '.cache'].includes(entry.name)) continue
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* filesIn(path)
     else yield relative(ROOT, path)
@@ -66,27 +66,28 @@ function* filesIn(folder: string): Generator<string> {
  * install for their manifests without development dependencies, and the web console.
  */
 export function imageIn(folder: string): void {
+  const files = sentFiles()
   const console = join(folder, 'console-stage')
-  consoleIn(console)
-  const sent = [...filesIn(ROOT)].filter(path => isSent(path) && !path.startsWith('services/console/'))
+  consoleIn(console, files)
+  const sent = files.filter(path => !path.startsWith('services/console/'))
   copyTo(folder, sent)
   const manifests = manifestsOf(sent)
   linkPackages(folder, packagesOf(manifests))
   for (const workspace of manifests)
-    link(join(folder, workspace), join(folder, 'node_modules', `@gantry/${workspace.split('/')[1]}`))
+    link(join('../..', workspace), join(folder, 'node_modules', `@gantry/${workspace.split('/')[1]}`))
   cpSync(join(console, '.cache'), join(folder, '.cache'), { recursive: true })
   rmSync(console, { recursive: true })
 }
 
 /** Builds the web console like the Dockerfile, with the packages of its workspaces and of no other. */
-function consoleIn(folder: string): void {
+function consoleIn(folder: string, sent: readonly string[]): void {
   const needed = /^services\/console\/|^packages\/markup\/|^package[^s]/
   copyTo(
     folder,
-    [...filesIn(ROOT)].filter(path => isSent(path) && needed.test(path)),
+    sent.filter(path => needed.test(path)),
   )
   linkPackages(folder, packagesOf(['services/console', 'packages/markup'], { optional: true }))
-  link(join(folder, 'packages/markup'), join(folder, 'node_modules/@gantry/markup'))
+  link('../../packages/markup', join(folder, 'node_modules/@gantry/markup'))
   const environment = { PATH: dirname(process.execPath), NODE_ENV: 'production' }
   execFileSync(process.execPath, ['services/console/src/main.ts'], { cwd: folder, env: environment })
 }

@@ -38,7 +38,7 @@ export interface Commands {
 
 const CLIENTS = 4
 /** Pause between two commands of a client, which leaves CPU time to starting processes. */
-const REST_MS = 60
+const REST_MS = 200
 const MOST_APIS = 6
 
 /**

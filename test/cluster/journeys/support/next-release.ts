@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argumentsOfImage, imageIn } from '@gantry/deploy/image'
@@ -87,9 +87,9 @@ export interface InstalledRelease extends Release {
   remove(): Promise<void>
 }
 
-async function install(): Promise<InstalledRelease> {
+async function install(fill: (root: string) => unknown): Promise<InstalledRelease> {
   const root = await mkdtemp(join(tmpdir(), 'gantry-release-'))
-  imageIn(root)
+  await fill(root)
   return {
     root,
     argumentsOf: argumentsOfImage,
@@ -99,7 +99,9 @@ async function install(): Promise<InstalledRelease> {
 
 /** This release and the next one: a copy of it with the patches. */
 export async function installReleases(): Promise<Record<'current' | 'next', InstalledRelease>> {
-  const [current, next] = [await install(), await install()]
+  const current = await install(imageIn)
+  // Its links between workspaces are relative, so they stay in the copy.
+  const next = await install(root => cp(current.root, root, { recursive: true, verbatimSymlinks: true }))
   for (const { file, text, instead } of PATCHES) {
     const path = join(next.root, file)
     const parts = (await readFile(path, 'utf8')).split(text)
