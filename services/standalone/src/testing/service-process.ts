@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { freePort, PROGRAM_ENVIRONMENT } from '@gantry/service-runtime/testing'
 import { endsWithParent } from '../../../../bin/orphans.mjs'
 
@@ -38,7 +37,7 @@ export async function startServiceProcess(
   const startedAt = performance.now()
   const { child, output } = launch({ DATA_DIR: dataFolder, PORT: String(port), ...settings })
   const url = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
-  await answering(child, `${url}/health/ready`, output)
+  await ready(child, output)
   const readyInMs = performance.now() - startedAt
   const password =
     settings.GANTRY_ADMIN_PASSWORD || (/password {2}(\S{20,})/.exec(output())?.[1] ?? ADMINISTRATOR.password)
@@ -106,16 +105,13 @@ function launch(settings: NodeJS.ProcessEnv) {
   return { child, output: outputOf(child) }
 }
 
-async function answering(child: ChildProcess, url: string, output: () => string): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${output()}`)
-    const ready = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-    if (ready) return
-    await setTimeout(5)
-  }
+/** Waits until the process says that it is ready: requests meanwhile would slow its start. */
+async function ready(child: ChildProcess, output: () => string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const said = () => /^Gantry runs at /m.test(output()) && resolve()
+  child.stdout?.on('data', said)
+  child.once('close', code => reject(new Error(`the service ended with ${code}: ${output()}`)))
+  await promise
 }
 
 async function logIn(url: string, password: string): Promise<string> {
