@@ -41,7 +41,8 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       const readModels = open()
       return { readModels, another: async () => open(), close: () => readModels.close() }
     }
-    readModelsContract(description, opening)
+    // More than the 200 documents of a write, and the 101 of the first batch of a cursor.
+    readModelsContract(description, opening, 300)
     searchContract(description, opening)
 
     userKeysContract(description, async () => {
@@ -61,29 +62,33 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
   const skipped = 'needs a server that the tests start'
   describe.skipIf(kind === 'url')('its own server', { meta: { skipped } }, () => {
     let engine: Engine
+    /** A database of the test. */
+    let url: string
+    let databases = 0
     let opened: { close(): Promise<unknown> }[]
 
-    beforeEach(async () => {
+    beforeAll(async () => {
       engine = await start()
+    }, 120_000)
+    beforeEach(() => {
+      url = engine.url.replace('/gantry', `/gantry-${++databases}`)
       opened = []
     })
-    afterEach(async () => {
-      await Promise.all(opened.map(store => store.close()))
-      await engine.stop()
-    })
+    afterEach(async () => void (await Promise.all(opened.map(store => store.close()))))
+    afterAll(() => engine.stop())
 
     const open = (options: Partial<MongoReadModelsOptions> = {}) => {
-      const readModels = mongoReadModels({ url: engine.url, ...options })
+      const readModels = mongoReadModels({ url, ...options })
       opened.push(readModels)
       return readModels
     }
     const openBlobs = () => {
-      const blobs = gridFsBlobStore({ url: engine.url })
+      const blobs = gridFsBlobStore({ url })
       opened.push(blobs)
       return blobs
     }
     const look = () => {
-      const database = inspectDatabase({ url: engine.url })
+      const database = inspectDatabase({ url })
       opened.push(database)
       return database
     }
@@ -97,13 +102,13 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     it('drops read models and positions, but no blobs and no keys of users', async () => {
       const bytes = Buffer.from('image')
       await openBlobs().put('kept', bytes)
-      const keys = mongoUserKeys({ url: engine.url })
+      const keys = mongoUserKeys({ url })
       opened.push(keys)
       await keys.add('user', 'key')
       const before = open()
       await before.collection(counters).put(counter(1), 0)
       await before.checkpoints.save('a.projector', '1')
-      expect(await dropReadModels({ url: engine.url })).toBeGreaterThan(1)
+      expect(await dropReadModels({ url })).toBeGreaterThan(1)
       expect(await open().collection(counters).get('c1')).toBeUndefined()
       expect(await open().checkpoints.get('a.projector')).toBeUndefined()
       expect(Buffer.from((await openBlobs().get('kept')) ?? [])).toEqual(bytes)
@@ -199,7 +204,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       it.each([-600_000, 600_000])(
         'remain with a live holder whose clock is off by %i ms, and end with it',
         async clockIsOffByMs => {
-          const child = forked('./hold-lease.ts', [engine.url, 'p', '4000', `${clockIsOffByMs}`])
+          const child = forked('./hold-lease.ts', [url, 'p', '4000', `${clockIsOffByMs}`])
           onTestFinished(() => child.kill())
           await child.told({ lease: { name: 'p', holder: 'child', token: 1 } })
           let time = 0
@@ -219,7 +224,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       it.each(['p', 'p.other'])(
         'fence a holder that was paused until another one took over and saved %s',
         async checkpoint => {
-          const child = forked('./hold-lease.ts', [engine.url, 'p', '500'])
+          const child = forked('./hold-lease.ts', [url, 'p', '500'])
           onTestFinished(() => child.kill())
           await child.told({ lease: { name: 'p', holder: 'child', token: 1 } })
           child.pause()
@@ -248,7 +253,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         const { leases, checkpoints } = open()
         const lost = await leases.acquire('p', 'a', 60_000)
         if (!lost) throw new Error('the lease is not free')
-        const paused = pausedCheckpoints({ url: engine.url }, async () => {
+        const paused = pausedCheckpoints({ url }, async () => {
           await leases.release(lost)
           const lease = await leases.acquire('p', 'b', 60_000)
           await checkpoints.save(checkpoint, 'of b', lease)
@@ -300,7 +305,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
           readModels.leases.acquire('p', 'a', 1),
           readModels.ping(),
           open().ping(),
-          checkReadModels({ url: engine.url }),
+          checkReadModels({ url }),
           blobs.put('photo', Buffer.from('jpg')),
           blobs.get('logo'),
           blobs.delete('logo'),
@@ -310,7 +315,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
           expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadModelsUnavailable) })
           const { message } = (outcome as PromiseRejectedResult).reason
           expect(message).toMatch(
-            /^read models unavailable: READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:\d+\/gantry: /,
+            /^read models unavailable: READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:\d+\/gantry-\d+: /,
           )
         }
         // The driver's default is 30 s.
@@ -339,7 +344,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       })
 
       it('acknowledged writes are kept, and no checkpoint is stored without its writes', async () => {
-        const child = forked('./project-forever.ts', [engine.url])
+        const child = forked('./project-forever.ts', [url])
         onTestFinished(() => child.kill())
         await eventually(() => expect(child.all().length).toBeGreaterThan(30))
         await faults().kill()
