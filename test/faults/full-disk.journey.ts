@@ -41,6 +41,9 @@ function leave(bytes: number) {
 }
 const empty = () => rmSync(ballast)
 
+/** Metrics are expensive, and a lease runs for many seconds. */
+const EACH_SECOND = { interval: 1_000 }
+
 /** Fills the disk, free space inside the files included, until a write is refused. @returns the names that were created */
 async function fillUp(service: ServiceProcess, prefix: string): Promise<string[]> {
   const created: string[] = []
@@ -89,7 +92,7 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
       const metrics = await (await fetch(`${service.url}/metrics`)).text()
       const leases = [...metrics.matchAll(/^gantry_lease_held\{.*\} (\d)$/gm)].map(([, held]) => held)
       expect(new Set(leases)).toEqual(new Set(['0']))
-    })
+    }, EACH_SECOND)
     expectUnavailable(await call(service, 'POST', '/apis', apiNamed('refused')))
     expect((await call(service, 'GET', '/apis')).status).toBe(200)
     expect(logged(service)).toEqual([

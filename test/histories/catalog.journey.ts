@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { catalog } from './src/services/catalog.ts'
 
-testHistories(catalog, 40)
+testHistories(catalog, 15)

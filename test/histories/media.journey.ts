@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { media } from './src/services/media.ts'
 
-testHistories(media, 40)
+testHistories(media, 15)

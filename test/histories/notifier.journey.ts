@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { notifier } from './src/services/notifier.ts'
 
-testHistories(notifier, 40)
+testHistories(notifier, 15)
