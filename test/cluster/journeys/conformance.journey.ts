@@ -201,6 +201,9 @@ test('a document whose replica is killed while it checks is not stored, and then
   await isEverywhere()
 })
 
+/** Enough that a replica can be killed while it applies a rule set. */
+const DOCUMENTS = 24
+
 /** The replicas of media that hold the lease of the linter. */
 async function replicasThatLint(): Promise<string[]> {
   const media = topology.processes.filter(({ name }) => name.startsWith('media'))
@@ -218,15 +221,15 @@ test('a rule set is applied by one replica, and by the other after the death of 
   const { send } = topology
   const operation = { operationId: 'get', responses: { 200: { description: 'ok' } } }
   const paths = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`/${n}`, { get: operation }]))
-  const lines = Array.from({ length: 60 }, (_, n) =>
+  const lines = Array.from({ length: DOCUMENTS }, (_, n) =>
     JSON.stringify({ openapi: '3.0.3', info: { title: `Linted ${n}`, version: '1' }, paths }),
   )
   const headers = { 'content-type': 'application/x-ndjson' }
   const body = lines.join('\n')
   const job = await json<{ id: string }>(send('/apis/import', { method: 'POST', headers, body }))
-  const patient = { timeout: 120_000, interval: 50 }
+  const patient = { timeout: 120_000, interval: 200 }
   const results = () => json<{ content: { api: string }[] }>(send(`/jobs/${job.id}/results?size=100`))
-  await vi.waitFor(async () => expect((await results()).content).toHaveLength(60), patient)
+  await vi.waitFor(async () => expect((await results()).content).toHaveLength(DOCUMENTS), patient)
 
   const input = { name: 'One replica', content: 'rules: {info-contact: error}' }
   const { id } = await json<{ id: string }>(
