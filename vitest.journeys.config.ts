@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { ViteUserConfig } from 'vitest/config'
 import shared, { reportTo } from './vitest.config.ts'
 
@@ -8,6 +9,8 @@ export default {
   ...config,
   test: {
     ...test,
+    // turbo runs as many workspaces in parallel as there are cores, and a journey is many processes.
+    maxWorkers: Math.ceil(availableParallelism() / 2),
     include: ['**/*.journey.ts'],
     isolate: true,
     testTimeout: 300_000,
