@@ -105,7 +105,7 @@ function launch(settings: NodeJS.ProcessEnv) {
   return { child, output: outputOf(child) }
 }
 
-/** Waits until the process says that it is ready: requests meanwhile would slow its start. */
+/** Waits until the process says that it is ready. Requests for /health/ready meanwhile would take processor time. */
 async function ready(child: ChildProcess, output: () => string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const said = () => /^Gantry runs at /m.test(output()) && resolve()
