@@ -410,6 +410,7 @@ export interface Schemas {
     format?: Schemas['WebhookFormat'] | null | undefined
   }
   WebhookFormat: 'STANDARD' | 'CLOUDEVENTS_STRUCTURED' | 'CLOUDEVENTS_BATCHED'
+  /** CREATED: no attempt was made yet. RETRYING: an attempt failed, and another follows. SUCCESS: the endpoint accepted the event. GIVE_UP: the last attempt of the schedule failed; a retry starts the schedule again. CANCELLED: no attempt follows */
   DeliveryStatus: 'CREATED' | 'SUCCESS' | 'RETRYING' | 'GIVE_UP' | 'CANCELLED'
   WebhookUpdate: {
     /** Unchanged when absent */

@@ -166,7 +166,11 @@ const secret = z
 export const NewWebhook = WebhookRecord.extend({ secret, secretWithheld }).meta({ id: 'NewWebhook' })
 
 export const DELIVERY_STATUSES = ['CREATED', 'SUCCESS', 'RETRYING', 'GIVE_UP', 'CANCELLED'] as const
-export const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({ id: 'DeliveryStatus' })
+export const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({
+  id: 'DeliveryStatus',
+  description:
+    'CREATED: no attempt was made yet. RETRYING: an attempt failed, and another follows. SUCCESS: the endpoint accepted the event. GIVE_UP: the last attempt of the schedule failed; a retry starts the schedule again. CANCELLED: no attempt follows',
+})
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
 const Headers = z.record(z.string(), z.string())
