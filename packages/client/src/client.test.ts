@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { gantryClient, logIn } from './client.ts'
-import { ProblemError } from './problem.ts'
+import { ConnectionError, ProblemError } from './problem.ts'
 import type { ClientOptions } from './transport.ts'
 
 interface Seen {
@@ -284,4 +285,17 @@ test('the types accept what an operation accepts', () => {
     client.getApi.all,
   ]
   expect(check).toBeTypeOf('function')
+})
+
+test('without a complete response the error names the request and the code of the system', async () => {
+  const { client, baseUrl } = await service(cut)
+  const lost = client({ retries: 1 }).getApi({ api_id: '1' })
+  await expect(lost).rejects.toBeInstanceOf(ConnectionError)
+  await expect(lost).rejects.toThrow(`GET ${baseUrl}apis/1: fetch failed (UND_ERR_SOCKET)`)
+  const ended = createServer().listen(0, '127.0.0.1')
+  await once(ended, 'listening')
+  const url = `http://127.0.0.1:${(ended.address() as AddressInfo).port}`
+  await promisify(ended.close.bind(ended))()
+  const away = gantryClient({ baseUrl: url, retries: 0 }).listApis()
+  await expect(away).rejects.toThrow(`GET ${url}/apis: fetch failed (ECONNREFUSED)`)
 })

@@ -51,7 +51,7 @@ type Arguments<In, Options> =
   Record<never, never> extends In ? [input?: In, options?: Options] : [input: In, options?: Options]
 type Given<Name extends keyof ConditionalOptions> = { [Key in Name]: string }
 
-/** Calls an operation. @throws ProblemError, or an error of fetch when the service cannot be reached */
+/** Calls an operation. @throws ProblemError, or ConnectionError when the service cannot be reached */
 type Call<Id extends OperationId> = (
   ...given: Arguments<Input<Id>, Omit<CallOptions<Id>, 'ifNoneMatch'>>
 ) => Promise<Result<Id>>
@@ -79,6 +79,16 @@ interface ListCall<Id extends OperationId> extends Call<Id> {
   all(...given: Arguments<Omit<Input<Id>, 'page'>, AnyOptions>): Items<ItemOf<Id>>
 }
 
+interface ImportCall extends Call<'importApi'> {
+  /** Answers what the import of a document would do, or with the job that finds it out for many. */
+  (
+    input: Input<'importApi'> & { dryRun: true },
+    options?: CallOptions<'importApi'>,
+  ): Promise<PlanResult | Extract<Result<'importApi'>, { status: 202 }>>
+}
+
+type PlanResult = Omit<NotModified, 'status' | 'body'> & { status: 200; body: Schemas['ImportPlan'] }
+
 type CallOf<Id extends OperationId> = [ItemOf<Id>] extends [never]
   ? 'ifNoneMatch' extends Operations[Id]['options']
     ? ConditionalCall<Id>
@@ -86,7 +96,8 @@ type CallOf<Id extends OperationId> = [ItemOf<Id>] extends [never]
   : ListCall<Id>
 
 /** A method for each operation, named by its operationId. */
-export type GantryClient = { readonly [Id in OperationId]: CallOf<Id> } & {
+export type GantryClient = { readonly [Id in Exclude<OperationId, 'importApi'>]: CallOf<Id> } & {
+  readonly importApi: ImportCall
   /**
    * The public events from a position on, and new ones as they happen. Connects again after failures, until the signal is
    * aborted. Save the `position` of an event with its effect, and pass it as `after` to continue.

@@ -10,6 +10,6 @@ export {
 export type { Content } from './content.ts'
 export type { FollowOptions } from './events.ts'
 export type { Operations, ProblemCode, Schemas, WebhookEvent } from './operations.generated.ts'
-export { type Problem, ProblemError } from './problem.ts'
+export { ConnectionError, type Problem, ProblemError } from './problem.ts'
 export type { ClientOptions } from './transport.ts'
 export { type ReceivedWebhook, type VerifiedWebhook, verifyWebhook, WebhookError } from './webhooks.ts'

@@ -37,6 +37,22 @@ export class ProblemError extends Error {
   }
 }
 
+/**
+ * No complete response was received. The service may have carried out the request. The cause is the error of fetch, whose own
+ * cause has the code of the system in Node, e.g. ECONNREFUSED.
+ */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError'
+
+  /** @param request method and URL */
+  constructor(request: string, cause: unknown) {
+    const { code } = ((cause as Error)?.cause ?? {}) as { code?: string }
+    super(`${request}: ${cause instanceof Error ? cause.message : cause}${code ? ` (${code})` : ''}`, {
+      cause,
+    })
+  }
+}
+
 /** The error of a response whose status is not a success. */
 export async function problemOf(response: Response): Promise<ProblemError> {
   const text = await response.text()

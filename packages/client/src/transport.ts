@@ -1,5 +1,5 @@
 import type { RequestBody } from './content.ts'
-import { invalidResponse, ProblemError, problemOf } from './problem.ts'
+import { ConnectionError, invalidResponse, ProblemError, problemOf } from './problem.ts'
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_BACKOFF_MS = 10_000
@@ -71,7 +71,10 @@ export function transport(options: ClientOptions): Send {
       } catch (error) {
         request.signal?.throwIfAborted()
         const pause = pauseAfter(error, request, failures)
-        if (failures >= retries || pause === undefined || pause > longestPauseMs) throw error
+        if (failures >= retries || pause === undefined || pause > longestPauseMs)
+          throw error instanceof ProblemError
+            ? error
+            : new ConnectionError(`${request.method} ${baseUrl}${request.path}`, error)
         await sleep(pause, request.signal)
         request.signal?.throwIfAborted()
       }
