@@ -13,7 +13,7 @@ const postApi = (body: Body, contentType?: string) => admin.post('/apis', undefi
 
 describe('an unreadable body', () => {
   test.for([
-    ...['{"name": ', '', 'name=payments', '{"name": "a",}', "{'name': 'a'}", '\u0000', '{"a":'.repeat(5000)],
+    ...['{"name": ', '', 'name=payments', '{"name": "a",}', "{'name': 'a'}", '\u0000'],
     ...['[]', 'null', '7', '"text"', 'true'],
   ])('is refused, as is one that is not an object: %j', async body => {
     ;(await postApi(body)).refused(400)
@@ -54,6 +54,9 @@ describe('an unknown path or method', () => {
     ['PUT', '/login', ['POST']],
     ['POST', '/auditLog', ['GET']],
     ['DELETE', '/openapi.json', ['GET', 'HEAD']],
+    ['PUT', '/apis/bulk', ['POST']],
+    ['PUT', '/ruleSets/preview', ['POST']],
+    ['DELETE', '/webhooks/requests', ['GET', 'HEAD']],
   ] as const)('%s %s is refused and lists the allowed methods', async ([method, path, allowed]) => {
     const answer = await admin.request(method, path, method === 'DELETE' ? undefined : {}, {
       undocumented: true,

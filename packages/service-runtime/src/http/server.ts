@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal, SERVICE_PATHS } from '@gantry/contracts'
+import {
+  isDeeperThan,
+  MAX_DEPTH,
+  OPERATIONS,
+  type Operation,
+  Refusal,
+  SERVICE_PATHS,
+} from '@gantry/contracts'
 import { atMostEvery } from '@gantry/pacing'
 import { REQUEST_ID } from '@gantry/tracing'
 import Fastify, {
@@ -231,6 +238,8 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     answerProblem(routeNotFound(request.method, request.url, basePath), request, reply, now()),
   )
 
+  refuseOthers(app, basePath)
+
   // Only the server that answers health checks registers the metrics of memory: they may be registered once.
   if (builtIn.routes.includes('health')) {
     answerHealth(app, options)
@@ -342,12 +351,31 @@ function listMethods(
   else done(new Refusal('not-found'))
 }
 
+const isAt = (operation: Operation, path: string) =>
+  new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
+
+/** Refuses the methods that a path like `/apis/bulk` does not have, which `/apis/{api_id}` has. */
+function refuseOthers(app: FastifyInstance, basePath: string): void {
+  for (const path of new Set(OPERATIONS.map(operation => operation.path))) {
+    if (path.includes('{')) continue
+    const own = methodsOf(`${basePath}${path}`, basePath)
+    const others = OPERATIONS.filter(other => isAt(other, path) && !own.includes(other.method))
+    if (others.length === 0) continue
+    app.route({
+      method: others.map(({ method }) => method),
+      url: `${basePath}${path}`,
+      onRequest: ({ method, url }, _reply, done) => done(routeNotFound(method, url, basePath)),
+      handler: () => {},
+    })
+  }
+}
+
 /** The methods of a path of the interface, whichever server has it; none for another path. */
 function methodsOf(url: string, basePath: string): readonly string[] {
   const path = (url.split('?')[0] ?? '').slice(basePath.length).replace(/\/$/, '')
-  const methods = OPERATIONS.filter(operation =>
-    new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  ).map(({ method }): string => method)
+  const literal = OPERATIONS.filter(operation => operation.path === path)
+  const operations = literal.length > 0 ? literal : OPERATIONS.filter(operation => isAt(operation, path))
+  const methods = operations.map(({ method }): string => method)
   if (path in SERVICE_PATHS) methods.push('GET')
   if (methods.includes('GET')) methods.push('HEAD')
   return methods.length > 0 ? [...new Set([...methods, 'OPTIONS'])] : []
