@@ -294,3 +294,12 @@ test('a person changes the password: the other logins end, and the session of th
   await page.reload()
   await areas(page).getByRole('link', { name: 'APIs' }).waitFor()
 })
+
+test('the documentation that the menu opens sends requests with the session', async ({ page }) => {
+  await open(page, '/apis')
+  const opened = page.context().waitForEvent('page')
+  await userMenu(page, /^REST API documentation$/)
+  const documentation = await opened
+  await documentation.locator('.authorize.locked').waitFor()
+  await documentation.close()
+})

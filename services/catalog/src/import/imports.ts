@@ -224,7 +224,7 @@ function entryOf(document: Omit<ReceivedDocument, 'name'>, about: AboutApi): Ent
   if (!name || DESCRIBE_NO_API.has(document.kind)) {
     const message = name
       ? `a document of kind ${document.kind} describes no API`
-      : 'has neither x-gantry-name nor a title'
+      : 'has neither a title nor x-gantry-name'
     throw new Refusal('document-invalid', {
       detail: message,
       errors: [{ line: null, column: null, pointer: null, message }],

@@ -69,7 +69,8 @@ export function JobsPage() {
       )}
       {jobs.data?.totalElements === 0 && (
         <Empty title={status ? 'No job has this status' : 'No job yet'}>
-          Change several APIs at once, or import 20 or more documents, from the list of APIs.
+          Change several APIs at once, or import 20 or more documents, from the{' '}
+          <AnchorLink to="/apis">list of APIs</AnchorLink>.
         </Empty>
       )}
       {jobs.data && isBeyondEnd(jobs.data) && (

@@ -47,7 +47,8 @@ export function UserMenu({ current }: { current: Session }) {
             </Text>
           </Menu.Label>
           <Menu.Divider />
-          <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`} target="_blank">
+          {/* With an opener, the page has the session, so that its requests need no other login. */}
+          <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`} target="_blank" rel="opener">
             REST API documentation
           </Menu.Item>
           <Menu.Divider />

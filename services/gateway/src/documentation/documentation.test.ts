@@ -8,7 +8,7 @@ interface Actions {
 }
 type Plugin = (page: object) => { statePlugins: { spec: { wrapActions: Actions } } }
 
-test('the page at /docs keeps the token of an answer for later requests, and parses the document as JSON', async () => {
+test('the page at /docs uses the session of the console or the token of an answer, and parses the document as JSON', async () => {
   const { app, close } = await hostEdge()
   onTestFinished(close)
   const script = (await app.inject('/docs/static/swagger-initializer.js')).body
@@ -20,6 +20,9 @@ test('the page at /docs keeps the token of an answer for later requests, and par
   const window: { location: object; onload?(): void } = { location: { href: 'http://localhost/docs' } }
   runInNewContext(script, {
     window,
+    sessionStorage: {
+      getItem: (key: string) => (key === 'gantry.session' ? '{"token":"of-console"}' : null),
+    },
     document: { createElement: () => ({}), querySelector: () => null },
     SwaggerUIBundle: Object.assign(bundle, { presets: {}, plugins: {} }),
     SwaggerUIStandalonePreset: {},
@@ -36,5 +39,10 @@ test('the page at /docs keeps the token of an answer for later requests, and par
   answer?.('/login', 'post', { headers: { authorization: 'Bearer abc' } })
   answer?.('/apis', 'get', { headers: {} })
   actions?.parseToJson()('{"openapi":"3.1.0"}')
-  expect(seen).toEqual([['bearer', 'abc'], ['/login', 'post'], ['/apis', 'get'], { openapi: '3.1.0' }])
+  const asked = [
+    ['bearer', 'abc'],
+    ['/login', 'post'],
+    ['/apis', 'get'],
+  ]
+  expect(seen).toEqual([...asked, { openapi: '3.1.0' }, ['bearer', 'of-console']])
 })

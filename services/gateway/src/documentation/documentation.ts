@@ -102,8 +102,8 @@ interface Page {
 }
 
 /**
- * A plugin of Swagger UI, which runs in the page. The token in an answer, e.g. of POST /login, becomes the credential of
- * later requests. The document is parsed as JSON: as YAML, it takes seconds.
+ * A plugin of Swagger UI, which runs in the page. The credential of requests is the session of the console that has opened
+ * the page, then the token in an answer, e.g. of POST /login. The document is parsed as JSON: as YAML, it takes seconds.
  */
 function ownPlugin(page: Page) {
   type Answer = { headers?: Record<string, string> }
@@ -115,7 +115,11 @@ function ownPlugin(page: Page) {
       if (token) page.preauthorizeApiKey('bearer', token)
       return set(path, method, answer)
     }
-  const parseToJson = () => (text: string) => page.specActions.updateJsonSpec(JSON.parse(text))
+  const parseToJson = () => (text: string) => {
+    page.specActions.updateJsonSpec(JSON.parse(text))
+    const session = sessionStorage.getItem('gantry.session')
+    if (session) page.preauthorizeApiKey('bearer', JSON.parse(session).token)
+  }
   return { statePlugins: { spec: { wrapActions: { setResponse, parseToJson } } } }
 }
 
