@@ -237,7 +237,6 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) =>
     answerProblem(routeNotFound(request.method, request.url, basePath), request, reply, now()),
   )
-
   refuseOthers(app, basePath)
 
   // Only the server that answers health checks registers the metrics of memory: they may be registered once.
