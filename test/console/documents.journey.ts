@@ -1,6 +1,16 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { checkFrame, checkPage, fitsPhone, isFocused, open, searchOf, test } from './src/browser.ts'
+import {
+  ADMINISTRATOR,
+  checkFrame,
+  checkPage,
+  dropFiles,
+  fitsPhone,
+  isFocused,
+  open,
+  searchOf,
+  test,
+} from './src/browser.ts'
 import { grid } from './src/measure.ts'
 import { openReceiver } from './src/receiver.ts'
 import { createApi, request, tokenWith, url } from './src/service.ts'
@@ -39,7 +49,7 @@ async function createVersion() {
 
 /** Stores a document, without the console. */
 async function put(path: string, content: string) {
-  const headers = { authorization: await tokenWith(['API_READ', 'API_WRITE']) }
+  const headers = { authorization: ADMINISTRATOR }
   // It answers 503 while too many documents are checked.
   const store = async () => (await fetch(`${url}${path}`, { method: 'PUT', headers, body: content })).status
   await expect.poll(store).toBeLessThan(300)
@@ -49,19 +59,7 @@ const openDocuments = (page: Page, api: { id: string }, search = '') =>
   open(page, `/apis/${api.id}?tab=documentation${search}`)
 
 /** Drops files on the place for documents. */
-async function drop(page: Page, files: Record<string, string>) {
-  const transfer = await page.evaluateHandle(files => {
-    const { DataTransfer } = globalThis as unknown as {
-      DataTransfer: new () => { items: { add(file: File): void } }
-    }
-    const transfer = new DataTransfer()
-    for (const [name, content] of Object.entries(files)) transfer.items.add(new File([content], name))
-    return transfer
-  }, files)
-  const place = page.getByRole('region', { name: 'Documents' })
-  await place.dispatchEvent('dragover', { dataTransfer: transfer })
-  await place.dispatchEvent('drop', { dataTransfer: transfer })
-}
+const drop = (page: Page, files: Parameters<typeof dropFiles>[2]) => dropFiles(page, 'Documents', files)
 
 const shown = (page: Page, name: string) => page.frameLocator(`iframe[title="Document ${name}"]`)
 const tab = (page: Page, name: string | RegExp) => page.getByRole('tab', { name })
@@ -297,7 +295,7 @@ test('limits are explained, and a person who may only read can change nothing', 
   await drop(page, { 'one-more.txt': 'x' })
   await page.getByRole('alert', { name: /maximum number of documents/ }).waitFor()
   await page.getByText('Delete a document of this version first').waitFor()
-  await drop(page, { 'large.txt': 'x'.repeat(20 * 1_048_576 + 1) })
+  await drop(page, { 'large.txt': { content: '', padWith: 'x', size: 20 * 1_048_576 + 1 } })
   await page.getByRole('alert', { name: /The document is too large/ }).waitFor()
 
   await openDocuments(page, api)

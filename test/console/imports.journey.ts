@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { checkPage, fitsPhone, heading, isAt, loseResponses, open, test } from './src/browser.ts'
+import { checkPage, dropFiles, fitsPhone, heading, isAt, loseResponses, open, test } from './src/browser.ts'
 import { openReceiver } from './src/receiver.ts'
 import { request, unique } from './src/service.ts'
 
@@ -8,17 +8,7 @@ const documentOf = (title: string, version = '1.0') =>
   `openapi: 3.1.0\ninfo: {title: ${title}, version: "${version}"}\npaths: {}\n`
 
 /** Drops files on the page of imports. */
-async function drop(page: Page, files: Record<string, string>) {
-  const transfer = await page.evaluateHandle(files => {
-    const { DataTransfer } = globalThis as unknown as {
-      DataTransfer: new () => { items: { add(file: File): void } }
-    }
-    const transfer = new DataTransfer()
-    for (const [name, content] of Object.entries(files)) transfer.items.add(new File([content], name))
-    return transfer
-  }, files)
-  await page.getByRole('region', { name: 'Import' }).dispatchEvent('drop', { dataTransfer: transfer })
-}
+const drop = (page: Page, files: Parameters<typeof dropFiles>[2]) => dropFiles(page, 'Import', files)
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -119,7 +109,7 @@ test('many documents that are too large for one request are imported one by one'
   const large = { openapi: '3.1.0', info: { title: name, version: 'large' }, paths: {} }
   await open(page, '/apis/import')
   // In a request of many, each line break takes two bytes.
-  const text = `${JSON.stringify(large)}${'\n'.repeat(10_500_000)}`
+  const text = { content: JSON.stringify(large), padWith: '\n', size: 10_500_000 }
   await drop(page, { ...Object.fromEntries(documents), 'large.json': text })
   for (const [file] of documents) await row(page, file).getByText('New version').first().waitFor()
   await status(page, '1 new API, 20 new versions')

@@ -154,6 +154,27 @@ export async function hold(page: Page, method: string, path: string, then?: (rou
 export const showAgain = (page: Page) =>
   page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
 
+/** A file to drop: its content, or the content padded in the page, so that a large file is not sent to the browser. */
+type Dropped = string | { content: string; padWith: string; size: number }
+
+/** Drops files on a region of the page. */
+export async function dropFiles(page: Page, region: string, files: Record<string, Dropped>): Promise<void> {
+  const transfer = await page.evaluateHandle(files => {
+    const { DataTransfer } = globalThis as unknown as {
+      DataTransfer: new () => { items: { add(file: File): void } }
+    }
+    const transfer = new DataTransfer()
+    for (const [name, file] of Object.entries(files)) {
+      const content = typeof file === 'string' ? file : file.content.padEnd(file.size, file.padWith)
+      transfer.items.add(new File([content], name))
+    }
+    return transfer
+  }, files)
+  const place = page.getByRole('region', { name: region })
+  await place.dispatchEvent('dragover', { dataTransfer: transfer })
+  await place.dispatchEvent('drop', { dataTransfer: transfer })
+}
+
 export const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
 
 export const heading = (page: Page, name: string) =>
