@@ -295,11 +295,14 @@ test('a person changes the password: the other logins end, and the session of th
   await areas(page).getByRole('link', { name: 'APIs' }).waitFor()
 })
 
-test('the documentation that the menu opens sends requests with the session', async ({ page }) => {
+test('the documentation that the menu opens sends requests with the session, until the sign-out', async ({
+  page,
+}) => {
   await open(page, '/apis')
-  const opened = page.context().waitForEvent('page')
   await userMenu(page, /^REST API documentation$/)
-  const documentation = await opened
-  await documentation.locator('.authorize.locked').waitFor()
-  await documentation.close()
+  await page.locator('.authorize.locked').waitFor()
+  await page.goBack()
+  await userMenu(page, /^Sign out$/)
+  await page.goto(`${url}/docs`)
+  await page.locator('.authorize.unlocked').waitFor()
 })

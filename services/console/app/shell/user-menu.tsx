@@ -47,8 +47,8 @@ export function UserMenu({ current }: { current: Session }) {
             </Text>
           </Menu.Label>
           <Menu.Divider />
-          {/* With an opener, the page has the session, so that its requests need no other login. */}
-          <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`} target="_blank" rel="opener">
+          {/* In this tab, which has the session: a copy for another tab would outlast a sign-out. */}
+          <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`}>
             REST API documentation
           </Menu.Item>
           <Menu.Divider />

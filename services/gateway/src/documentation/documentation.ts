@@ -102,8 +102,8 @@ interface Page {
 }
 
 /**
- * A plugin of Swagger UI, which runs in the page. The credential of requests is the session of the console that has opened
- * the page, then the token in an answer, e.g. of POST /login. The document is parsed as JSON: as YAML, it takes seconds.
+ * A plugin of Swagger UI, which runs in the page. The credential of requests is the session of the console in the
+ * same tab, then the token in an answer, e.g. of POST /login. The document is parsed as JSON: as YAML, it takes seconds.
  */
 function ownPlugin(page: Page) {
   type Answer = { headers?: Record<string, string> }
