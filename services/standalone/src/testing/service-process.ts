@@ -112,6 +112,8 @@ async function ready(child: ChildProcess, output: () => string): Promise<void> {
   child.stdout?.on('data', said)
   child.once('close', code => reject(new Error(`the service ended with ${code}: ${output()}`)))
   await promise
+  // The output grows as long as the service runs.
+  child.stdout?.off('data', said)
 }
 
 async function logIn(url: string, password: string): Promise<string> {
