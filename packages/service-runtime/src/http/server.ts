@@ -237,7 +237,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   app.setNotFoundHandler((request, reply) =>
     answerProblem(routeNotFound(request.method, request.url, basePath), request, reply, now()),
   )
-  refuseOthers(app, basePath)
+  refuseForeignMethods(app, basePath)
 
   // Only the server that answers health checks registers the metrics of memory: they may be registered once.
   if (builtIn.routes.includes('health')) {
@@ -353,20 +353,25 @@ function listMethods(
 const isAt = (operation: Operation, path: string) =>
   new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)
 
-/** Refuses the methods that a path like `/apis/bulk` does not have, which `/apis/{api_id}` has. */
-function refuseOthers(app: FastifyInstance, basePath: string): void {
-  for (const path of new Set(OPERATIONS.map(operation => operation.path))) {
-    if (path.includes('{')) continue
-    const own = methodsOf(`${basePath}${path}`, basePath)
+/** Paths like `/apis/bulk` with the methods that they do not have, and `/apis/{api_id}` has. */
+const FOREIGN_METHODS = [...new Set(OPERATIONS.map(({ path }) => path))]
+  .filter(path => !path.includes('{'))
+  .map(path => {
+    const own = methodsOf(path, '')
     const others = OPERATIONS.filter(other => isAt(other, path) && !own.includes(other.method))
-    if (others.length === 0) continue
+    return { path, methods: others.map(({ method }) => method) }
+  })
+  .filter(({ methods }) => methods.length > 0)
+
+/** Refuses them, which the route of the other path would accept. */
+function refuseForeignMethods(app: FastifyInstance, basePath: string): void {
+  for (const { path, methods } of FOREIGN_METHODS)
     app.route({
-      method: others.map(({ method }) => method),
+      method: methods,
       url: `${basePath}${path}`,
       onRequest: ({ method, url }, _reply, done) => done(routeNotFound(method, url, basePath)),
       handler: () => {},
     })
-  }
 }
 
 /** The methods of a path of the interface, whichever server has it; none for another path. */
