@@ -19,6 +19,10 @@ describe('an unreadable body', () => {
     ;(await postApi(body)).refused(400)
   })
 
+  test('is refused when it ends 5,000 levels deep', async () => {
+    ;(await postApi('{"a":'.repeat(5000))).refused(400)
+  })
+
   test('cannot set a prototype', async () => {
     const { name } = apiFields()
     const hostile = `{"__proto__": {"hasImage": true}, "constructor": {"prototype": {"polluted": 1}}, "name": "${name}", "displayName": "A", "status": "ACTIVE", "tags": []}`
