@@ -237,10 +237,15 @@ test('a rule set is applied by one replica, and by the other after the death of 
   )
   const progress = async () =>
     (await json<{ progress: { linted: number; total: number } }>(send(`/ruleSets/${id}`))).progress
-  await vi.waitFor(async () => expect((await progress()).linted).toBeGreaterThan(0), patient)
+  await vi.waitFor(async () => expect((await progress()).linted).toBeGreaterThan(0), {
+    ...patient,
+    interval: 20,
+  })
   const [replica = '', ...others] = await replicasThatLint()
   expect([replica, others]).toEqual([expect.stringMatching(/^media/), []])
   process.kill(topology.pid(replica), 'SIGKILL')
+  const killed = await progress()
+  expect(killed.linted, 'documents that were left for the other replica').toBeLessThan(killed.total)
   await vi.waitFor(async () => {
     expect((await replicasThatLint()).length).toBeLessThanOrEqual(1)
     const { linted, total } = await progress()
