@@ -84,10 +84,10 @@ interface ImportCall extends Call<'importApi'> {
   (
     input: Input<'importApi'> & { dryRun: true },
     options?: CallOptions<'importApi'>,
-  ): Promise<PlanResult | Extract<Result<'importApi'>, { status: 202 }>>
+  ): Promise<(ImportResult<200> & { body: Schemas['ImportPlan'] }) | ImportResult<202>>
 }
 
-type PlanResult = Omit<NotModified, 'status' | 'body'> & { status: 200; body: Schemas['ImportPlan'] }
+type ImportResult<Status> = Extract<Result<'importApi'>, { status: Status }>
 
 type CallOf<Id extends OperationId> = [ItemOf<Id>] extends [never]
   ? 'ifNoneMatch' extends Operations[Id]['options']
