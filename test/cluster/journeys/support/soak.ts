@@ -4,8 +4,8 @@ import { join } from 'node:path'
 export const isSoak = process.env.SOAK === '1'
 
 /**
- * Settings of the stores of a journey. FerretDB, which stands in for MongoDB, takes most of the processor time of a
- * topology, so journeys keep read models in files.
+ * Settings of the stores of a journey. FerretDB, which stands in for MongoDB, takes nearly half of the processor time
+ * of a topology, so journeys keep read models in files.
  */
 export const storesOfJourneys = (folder: string): NodeJS.ProcessEnv =>
   process.env.READ_MODEL_URL || isSoak
