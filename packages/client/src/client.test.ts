@@ -299,3 +299,25 @@ test('without a complete response the error names the request and the code of th
   const away = gantryClient({ baseUrl: url, retries: 0 }).listApis()
   await expect(away).rejects.toThrow(`GET ${url}/apis: fetch failed (ECONNREFUSED)`)
 })
+
+describe('the URL of the service', () => {
+  const refused = (baseUrl: unknown) =>
+    expect(() => gantryClient({ baseUrl: baseUrl as string })).toThrow(
+      /^baseUrl must be an http or https URL/,
+    )
+  test.for([
+    '127.0.0.1:4320',
+    'localhost:8080',
+    'ftp://a.example',
+    'https://',
+    'https://u:p@a.example',
+    '',
+    '/gantry',
+  ])('is refused before any request: %s', refused)
+  test('is refused if it is absent', () => refused(undefined))
+  test.for(['', '/gantry'])('can be a path on a page: "%s"', baseUrl => {
+    vi.stubGlobal('location', {})
+    onTestFinished(() => void vi.unstubAllGlobals())
+    expect(gantryClient({ baseUrl }).getSession).toBeTypeOf('function')
+  })
+})

@@ -5,7 +5,10 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_BACKOFF_MS = 10_000
 
 export interface ClientOptions {
-  /** URL of the service with its BASE_PATH, e.g. `https://example.com/gantry`. */
+  /**
+   * URL of the service with its BASE_PATH, e.g. `https://example.com/gantry`. On a page, and with a `fetch` of your own, it can
+   * be a path or empty.
+   */
   baseUrl: string
   /** Login token, access token or JWT of the platform, also after `Bearer `; or a function that gives it for each attempt. */
   token?: string | (() => string | undefined | Promise<string | undefined>) | undefined
@@ -41,7 +44,7 @@ export type Send = <Read>(request: Outgoing, read: (response: Response) => Promi
  */
 export function transport(options: ClientOptions): Send {
   const { retries = 4, longestPauseMs = 60_000, fetch = (...given) => globalThis.fetch(...given) } = options
-  const baseUrl = options.baseUrl.replace(/\/+$/, '')
+  const baseUrl = checkedUrl(options)
 
   const attempt = async <Read>(
     request: Outgoing,
@@ -80,6 +83,23 @@ export function transport(options: ClientOptions): Send {
       }
     }
   }
+}
+
+/**
+ * The base URL without slashes at its end.
+ * @throws TypeError for what is no URL, because requests would fail only after all retries
+ */
+function checkedUrl({ baseUrl, fetch }: ClientOptions): string {
+  const { location } = globalThis as { location?: unknown }
+  const resolved = fetch !== undefined || location !== undefined
+  if (
+    !(resolved && /^(\/|$)/.test(baseUrl)) &&
+    !(/^https?:\/\/[^/?#@]+(\/[^?#]*)?$/i.test(baseUrl) && URL.canParse(baseUrl))
+  )
+    throw new TypeError(
+      'baseUrl must be an http or https URL without user and query, e.g. https://example.com/gantry',
+    )
+  return baseUrl.replace(/\/+$/, '')
 }
 
 /** Milliseconds until the request is sent again; undefined if it must not be. */
