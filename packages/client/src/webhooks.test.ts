@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { verifyWebhook } from './webhooks.ts'
+import { verifyWebhook, WebhookError } from './webhooks.ts'
 
 const [SECRET, OTHER] = ['old', 'new'].map(
   key => `whsec_${Buffer.from(key.repeat(8)).toString('base64')}`,
@@ -13,18 +13,18 @@ const signature = (secret: string, signed: string) =>
     .digest('base64')}`
 
 /** The headers of a request that is signed with the secrets. @param age in seconds */
-const headersOf = (secrets: string[], age = 0) => {
+const headersOf = (secrets: string[], age = 0, body = BODY) => {
   const timestamp = `${Math.floor(Date.now() / 1_000) - age}`
   return {
     'webhook-id': 'd-1',
     'webhook-timestamp': timestamp,
-    'webhook-signature': secrets.map(secret => signature(secret, `d-1.${timestamp}.${BODY}`)).join(' '),
+    'webhook-signature': secrets.map(secret => signature(secret, `d-1.${timestamp}.${body}`)).join(' '),
   }
 }
 const reason = (received: Parameters<typeof verifyWebhook>[0]) =>
   verifyWebhook(received).then(
     () => 'accepted',
-    error => error.reason,
+    error => (error instanceof WebhookError ? error.reason : error),
   )
 
 test('a signed request gives the id of the delivery and the event, from text, bytes and both kinds of headers', async () => {
@@ -50,13 +50,27 @@ test('another body, signature, scheme or time is refused', async () => {
     reason({ headers: { ...headers, ...changed }, body, secret: SECRET })
   expect(await refused({}, `${BODY} `)).toBe('signature-wrong')
   expect(await refused({ 'webhook-id': 'd-2' })).toBe('signature-wrong')
-  expect(await refused({ 'webhook-signature': 'v1,%%% v1, v1' })).toBe('signature-wrong')
+  expect(await refused({ 'webhook-signature': 'v1,%%% v1,ab= v1, v1' })).toBe('signature-wrong')
   expect(await refused({ 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') })).toBe(
     'signature-wrong',
   )
   expect(await refused({ 'webhook-id': undefined })).toBe('header-missing')
   expect(await refused({ 'webhook-timestamp': 'soon' })).toBe('time-outside-tolerance')
 })
+
+test('a signed body that is not JSON is refused', async () => {
+  const headers = headersOf([SECRET], 0, 'hello')
+  expect(await reason({ headers, body: 'hello', secret: SECRET })).toBe('body-not-json')
+})
+
+test.for(['', 'whsec_', 'whsec_%', [], [SECRET, '']].map(secret => ({ secret })))(
+  'what is no secret is an error of the receiver, not of the request: $secret',
+  async ({ secret }) => {
+    const error = await reason({ headers: {}, body: BODY, secret })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toBe('secret must be that of a webhook: whsec_, followed by base64')
+  },
+)
 
 test('a request is accepted within the tolerance, earlier or later', async () => {
   const age = (seconds: number, toleranceSeconds?: number) =>

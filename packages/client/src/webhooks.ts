@@ -20,7 +20,7 @@ export interface VerifiedWebhook<Event> {
 /** A request is not a genuine request of a webhook, or is an old one. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
-  readonly reason: 'header-missing' | 'time-outside-tolerance' | 'signature-wrong'
+  readonly reason: 'header-missing' | 'time-outside-tolerance' | 'signature-wrong' | 'body-not-json'
 
   constructor(reason: WebhookError['reason']) {
     super(`The webhook request is refused: ${reason}`)
@@ -34,11 +34,13 @@ export class WebhookError extends Error {
  *
  * The event is a `WebhookEvent` for webhooks with the format STANDARD; name another type for CloudEvents.
  * @throws WebhookError
+ * @throws TypeError when `secret` is not that of a webhook, e.g. empty, whatever the request is
  */
 export async function verifyWebhook<Event = WebhookEvent>(
   received: ReceivedWebhook,
 ): Promise<VerifiedWebhook<Event>> {
-  const { headers, body, secret, toleranceSeconds = 300 } = received
+  const { headers, body, toleranceSeconds = 300 } = received
+  const secrets = secretsOf(received)
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(name => {
     const value = headers instanceof Headers ? headers.get(name) : headers[name]
     if (typeof value !== 'string' || value === '') throw new WebhookError('header-missing')
@@ -49,11 +51,25 @@ export async function verifyWebhook<Event = WebhookEvent>(
     throw new WebhookError('time-outside-tolerance')
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), bytes)
-  for (const key of await Promise.all([secret].flat().map(keyOf)))
+  for (const key of await Promise.all(secrets.map(keyOf)))
     for (const signature of signatures.split(' '))
-      if (await isSigned(key, signature, signed))
-        return { id, event: JSON.parse(new TextDecoder().decode(bytes)) as Event }
+      if (await isSigned(key, signature, signed)) return { id, event: eventOf(bytes) as Event }
   throw new WebhookError('signature-wrong')
+}
+
+function secretsOf({ secret }: ReceivedWebhook): Uint8Array<ArrayBuffer>[] {
+  const secrets = [secret].flat().map(each => bytesOf(`${each}`.replace(/^whsec_/, '')))
+  if (secrets.length === 0 || !secrets.every(bytes => bytes && bytes.length > 0))
+    throw new TypeError('secret must be that of a webhook: whsec_, followed by base64')
+  return secrets as Uint8Array<ArrayBuffer>[]
+}
+
+function eventOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    throw new WebhookError('body-not-json')
+  }
 }
 
 function joined(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -63,14 +79,8 @@ function joined(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
   return all
 }
 
-const keyOf = (secret: string) =>
-  crypto.subtle.importKey(
-    'raw',
-    bytesOf(secret.replace(/^whsec_/, '')),
-    { name: 'HMAC', hash: 'SHA-256' },
-    false,
-    ['verify'],
-  )
+const keyOf = (secret: Uint8Array<ArrayBuffer>) =>
+  crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 
 async function isSigned(
   key: Awaited<ReturnType<typeof keyOf>>,
@@ -78,8 +88,15 @@ async function isSigned(
   signed: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   const [version, base64 = ''] = signature.split(',')
-  if (version !== 'v1' || !/^[\w+/]+={0,2}$/.test(base64)) return false
-  return crypto.subtle.verify('HMAC', key, bytesOf(base64), signed)
+  const bytes = version === 'v1' ? bytesOf(base64) : undefined
+  return bytes !== undefined && crypto.subtle.verify('HMAC', key, bytes, signed)
 }
 
-const bytesOf = (base64: string) => Uint8Array.from(atob(base64), character => character.charCodeAt(0))
+/** @returns undefined if the text is not base64 */
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), character => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
