@@ -410,7 +410,7 @@ export interface Schemas {
     format?: Schemas['WebhookFormat'] | null | undefined
   }
   WebhookFormat: 'STANDARD' | 'CLOUDEVENTS_STRUCTURED' | 'CLOUDEVENTS_BATCHED'
-  /** CREATED: no attempt was made yet. RETRYING: an attempt failed, and another follows. SUCCESS: the endpoint accepted the event. GIVE_UP: the last attempt of the schedule failed; a retry starts the schedule again. CANCELLED: no attempt follows */
+  /** CREATED: no attempt has ended yet. RETRYING: an attempt failed, or a user requested a retry, and an attempt follows. SUCCESS: the endpoint answered 2xx. GIVE_UP: no attempt follows, because the last one of the schedule or the only one of a test failed, or the endpoint answered 410. CANCELLED: no attempt follows, because a user cancelled the delivery or the webhook was deleted */
   DeliveryStatus: 'CREATED' | 'SUCCESS' | 'RETRYING' | 'GIVE_UP' | 'CANCELLED'
   WebhookUpdate: {
     /** Unchanged when absent */
@@ -662,7 +662,7 @@ export interface Schemas {
     mediaType: string
     /** Bytes */
     size: number
-    /** Hexadecimal */
+    /** Hexadecimal. In double quotes it is the ETag of the document */
     sha256: string
     /** Whether it describes the version; one document of a version does */
     primary: boolean
@@ -737,7 +737,7 @@ export interface Schemas {
     createdAt: string
     /** ISO 8601 UTC with milliseconds */
     updatedAt: string
-    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text */
+    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text: the endpoint answered 410, or in 5 days no delivery succeeded and at least 20 failed */
     disabledReason: string | null
     /** Id of the user who created it, or to whom an administrator has transferred it */
     owner?: string | null | undefined
@@ -775,7 +775,7 @@ export interface Schemas {
     createdAt: string
     /** ISO 8601 UTC with milliseconds */
     updatedAt: string
-    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text */
+    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text: the endpoint answered 410, or in 5 days no delivery succeeded and at least 20 failed */
     disabledReason: string | null
     /** Id of the user who created it, or to whom an administrator has transferred it */
     owner?: string | null | undefined
@@ -1123,7 +1123,7 @@ export interface Schemas {
     mediaType: string
     /** Bytes */
     size: number
-    /** Hexadecimal */
+    /** Hexadecimal. In double quotes it is the ETag of the document */
     sha256: string
     /** Whether it describes the version; one document of a version does */
     primary: boolean
@@ -1442,9 +1442,9 @@ export interface Schemas {
     scopes: Array<Schemas['Scope']>
     /** ISO 8601 UTC with milliseconds */
     createdAt: string
-    /** ISO 8601 UTC with milliseconds */
+    /** createdAt and validityDays of the request */
     validUntil: string
-    /** Time of the last request with it; null before */
+    /** Time of a use, at most 10 minutes before the last one: uses are recorded every 10 minutes. Null before the first use */
     lastUsedAt: string | null
   }
   NewAccessToken: {
@@ -1453,9 +1453,9 @@ export interface Schemas {
     scopes: Array<Schemas['Scope']>
     /** ISO 8601 UTC with milliseconds */
     createdAt: string
-    /** ISO 8601 UTC with milliseconds */
+    /** createdAt and validityDays of the request */
     validUntil: string
-    /** Time of the last request with it; null before */
+    /** Time of a use, at most 10 minutes before the last one: uses are recorded every 10 minutes. Null before the first use */
     lastUsedAt: string | null
     /** The secret. Shown only in this response */
     token: string | null
@@ -1694,7 +1694,7 @@ export interface Schemas {
     createdAt: string
     /** ISO 8601 UTC with milliseconds */
     updatedAt: string
-    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text */
+    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text: the endpoint answered 410, or in 5 days no delivery succeeded and at least 20 failed */
     disabledReason: string | null
     /** Id of the user who created it, or to whom an administrator has transferred it */
     owner: string | null
@@ -1719,7 +1719,7 @@ export interface Schemas {
     /** End of the pause that begins when the circuit opens, also if it has passed: until then only attempts that a user requests are made. Null while CLOSED */
     pausedUntil: string | null
   }
-  /** OPEN: after many failures in a row no attempts are made for a while. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED */
+  /** OPEN: after 10 failures in a row no attempts are made until pausedUntil. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED */
   CircuitState: 'CLOSED' | 'OPEN' | 'HALF_OPEN'
   NewWebhook: {
     id: string
@@ -1740,7 +1740,7 @@ export interface Schemas {
     createdAt: string
     /** ISO 8601 UTC with milliseconds */
     updatedAt: string
-    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text */
+    /** Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text: the endpoint answered 410, or in 5 days no delivery succeeded and at least 20 failed */
     disabledReason: string | null
     /** Id of the user who created it, or to whom an administrator has transferred it */
     owner: string | null
@@ -2404,6 +2404,8 @@ export interface Operations {
   /**
    * Delete an API with its versions and its image
    *
+   * With `undeploy=true` the API is first recorded as undeployed from each of its environments, and webhooks receive API_UNDEPLOYED for each. Without it a deployed API is deleted too, and webhooks receive API_DELETED alone.
+   *
    * Requires the scope **API_WRITE**.
    */
   deleteApi: {
@@ -2699,7 +2701,7 @@ export interface Operations {
   /**
    * Create or replace a document of a version
    *
-   * The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document with wrong syntax is refused; violations of the schema of its kind become findings, or with `DOCUMENTS_STRICT` are refused too. References to other files are not followed. Entity tags in `If-Match` are those of the content; `If-None-Match: *` creates only.
+   * The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document of a known kind with wrong syntax is refused; what no kind claims, e.g. unfinished JSON without `openapi`, is stored as `other`. Violations of the schema of its kind become findings, or with `DOCUMENTS_STRICT` are refused. References to other files are not followed. Entity tags are the SHA-256 of the content in double quotes; `If-None-Match: *` creates only.
    *
    * Requires the scope **API_WRITE**.
    */
@@ -2946,7 +2948,7 @@ export interface Operations {
   /**
    * Create or update APIs from documents
    *
-   * The body is the document, with what `PUT …/documents/{name}` allows. Creates the API and the version that it names, or updates the display name and the description of the API, and stores the document in the version. The name of the API is `x-gantry-name` of the document or of its `info`; else `x-providerName` with `x-serviceName`, or with the title; else the title. Without `info.version` the version is `unversioned`. A document replaces the one of its kind in the version. The same import again changes nothing, and completes one that was interrupted.
+   * The body is the document, with what `PUT …/documents/{name}` allows. Creates the API and the version that it names, or updates the display name and the description of the API that has the name, whoever owns it, and stores the document in the version. A new API is ACTIVE, has no tags, and belongs to the caller. The name of the API is `x-gantry-name` of the document or of its `info`; else `x-providerName` with `x-serviceName`, or with the title; else the title. Without `info.version` the version is `unversioned`. Another `info.version` adds a version, and the earlier one stays. A document replaces the one of its kind in the version. The same import again changes nothing, and completes one that was interrupted. To mark the APIs that a program imports, give them a tag with `POST /apis/bulk`, which imports keep.
    *
    * A body of the type application/x-ndjson has a document on each line, at most 10000: the JSON of the document, or {"document": …} with the JSON or with the text of any document as a string, or {"url": …} from which the document is fetched, of an address that webhooks may reach. A job imports them in their order, with a result for each.
    *
@@ -3047,6 +3049,8 @@ export interface Operations {
   /**
    * List the caller's access tokens
    *
+   * Expired tokens stay in the list until they are deleted.
+   *
    * Requires the scope **ACCESS_TOKEN_MANAGE**.
    */
   listAccessTokens: {
@@ -3064,7 +3068,11 @@ export interface Operations {
   /**
    * Create a personal access token
    *
-   * A response that is repeated for an Idempotency-Key contains `token` only for the credential (login, access token or JWT of the platform) that first received it. For other credentials `token` is null and `secretWithheld` is true.
+   * The caller needs each of the `scopes`: their role must have it, and so must the access token of the request. Otherwise the answer is `scopes-exceeded`.
+   *
+   * To rotate a token: create the new one with an `Idempotency-Key` that contains the id of the old one, store the new `token`, then delete the old one. If the program dies meanwhile, it repeats all steps. The same key then gives the same new token instead of another one. If `token` is null, keep the old token, delete the new one, and use another key.
+   *
+   * A response that is repeated for an Idempotency-Key contains `token` only for the credential that first received it. For another login or JWT of the platform of the same user `token` is null and `secretWithheld` is true.
    *
    * Requires the scope **ACCESS_TOKEN_MANAGE**.
    */
@@ -3288,7 +3296,7 @@ export interface Operations {
   /**
    * List the access tokens of a user
    *
-   * Not of a user with a role above that of the caller.
+   * Not of a user with a role above that of the caller. Expired tokens stay in the list until they are deleted.
    *
    * Requires the scope **USER_READ**.
    */
@@ -3403,6 +3411,8 @@ export interface Operations {
   /**
    * List webhooks
    *
+   * Those of all owners, whoever the caller is.
+   *
    * Requires the scope **WEBHOOKS_READ**.
    */
   listWebhooks: {
@@ -3424,7 +3434,7 @@ export interface Operations {
    *
    * The caller needs the scope of each of its event types; the list of event types names the scopes.
    *
-   * A response that is repeated for an Idempotency-Key contains `secret` only for the credential (login, access token or JWT of the platform) that first received it. For other credentials `secret` is null and `secretWithheld` is true.
+   * A response that is repeated for an Idempotency-Key contains `secret` only for the credential that first received it. For another login or JWT of the platform of the same user `secret` is null and `secretWithheld` is true.
    *
    * Requires the scope **WEBHOOKS_WRITE**.
    */
@@ -3449,6 +3459,8 @@ export interface Operations {
   }
   /**
    * List the deliveries of all webhooks, deleted ones included
+   *
+   * Those of the webhooks of all owners, whoever the caller is.
    *
    * Requires the scope **WEBHOOKS_READ**.
    */
@@ -3495,7 +3507,7 @@ export interface Operations {
   /**
    * Retry a failed delivery now
    *
-   * The caller needs the scope of each event type of the webhook, and that of the event of the delivery.
+   * Makes an attempt now, and after a failure starts the schedule of pauses from the beginning, also for a delivery that is RETRYING. The caller needs the scope of each event type of the webhook, and that of the event of the delivery.
    *
    * Requires the scope **WEBHOOKS_WRITE**.
    */
@@ -3672,7 +3684,7 @@ export interface Operations {
    *
    * For 24 hours deliveries carry signatures of both the old and the new secret. The caller needs the scope of each event type of the webhook.
    *
-   * A response that is repeated for an Idempotency-Key contains `secret` only for the credential (login, access token or JWT of the platform) that first received it. For other credentials `secret` is null and `secretWithheld` is true.
+   * A response that is repeated for an Idempotency-Key contains `secret` only for the credential that first received it. For another login or JWT of the platform of the same user `secret` is null and `secretWithheld` is true.
    *
    * Requires the scope **WEBHOOKS_WRITE**.
    */
@@ -3687,7 +3699,7 @@ export interface Operations {
   /**
    * Send a test delivery
    *
-   * Makes a single attempt, even if the webhook is inactive. The caller needs the scope of each event type of the webhook.
+   * Makes a single attempt, even if the webhook is inactive. If it fails, the delivery is GIVE_UP at once. Each retry of a test makes a single attempt too. The caller needs the scope of each event type of the webhook.
    *
    * Requires the scope **WEBHOOKS_WRITE**.
    */

@@ -216,11 +216,13 @@ export {
 } from './operations/versions.ts'
 export {
   Attempt,
+  CIRCUIT,
   cancelDelivery,
   cancelRecovery,
   createWebhook,
   DeliveryRecord,
   DeliveryStatus,
+  DISABLED_AFTER,
   deleteWebhook,
   EventTypeRecord,
   getDelivery,
@@ -232,6 +234,7 @@ export {
   listWebhookDeliveries,
   listWebhooks,
   NewWebhook,
+  RETRY_SCHEDULE,
   RecordedWebhook,
   type RecoveryPlan,
   RecoveryRecord,

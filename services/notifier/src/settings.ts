@@ -1,3 +1,4 @@
+import { RETRY_SCHEDULE } from '@gantry/contracts'
 import { urlsOfServices } from '@gantry/hosting'
 import { duration, durations, publicUrl, shutdownTimeout, whole } from '@gantry/service-runtime'
 import { z } from 'zod'
@@ -13,8 +14,7 @@ export const notifierSettings = z.object({
   WEBHOOK_RETRY_SCHEDULE: durations
     .refine(list => list.length <= 100, { error: 'must have at most 100 pauses' })
     .refine(list => list.every(ms => ms <= 30 * DAY_MS), { error: 'must have no pause over 30d' })
-    // Standard Webhooks, "Deliverability and reliability", then daily until the tenth day.
-    .prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h,24h,24h,24h,24h,24h,24h')
+    .prefault(RETRY_SCHEDULE)
     .describe('Pauses before the attempts after the first; after the last one the delivery is given up.'),
   WEBHOOK_RATE_PER_SECOND: whole(0, 100_000)
     .prefault('0')

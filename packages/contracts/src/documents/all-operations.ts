@@ -69,7 +69,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Audit: 'The audit log: who changed which resource, and how',
   Webhooks: 'Endpoints that receive events',
   'Webhook requests': 'What the endpoints of webhooks are sent',
-  Deliveries: 'Events sent to webhooks, and those still to be sent',
+  Deliveries: `Events sent to webhooks, and those still to be sent. ${webhooks.RETRIES}`,
   Events: 'A stream of all public events, and the publication of events of the platform',
   'Read models': 'Documents that are computed from the event log, and their rebuild',
   System: 'The services, their lag and their backing stores',

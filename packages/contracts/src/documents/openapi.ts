@@ -20,10 +20,11 @@ const DESCRIPTION = `Management of API definitions, their images, versions and d
 
 Every response has an \`X-Request-Id\`: that of the request, or a new one. Failures are problem details (RFC 9457)
 with a stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not list is
-refused with the status 400. HEAD is supported wherever GET is. Text of more than 1 KiB is compressed for clients that
-accept it, except streams and documents of versions; entity tags are the same in every encoding. A request body may
-have at most 1 KiB unless the operation states another limit. A larger body is answered with the status 413; if there
-is not enough memory for the body at the moment, with 503 and \`Retry-After\`.`
+refused with the status 400. Lists contain a change of their records as soon as it is answered; the audit log,
+events and search by words follow within moments. HEAD is supported wherever GET is. Text of more than 1 KiB is
+compressed for clients that accept it, except streams and documents of versions; entity tags are the same in every
+encoding. A request body may have at most 1 KiB unless the operation states another limit. A larger body is answered
+with the status 413; if there is not enough memory for the body at the moment, with 503 and \`Retry-After\`.`
 
 const HEADERS = {
   'X-Request-Id': 'Id of the request, for support and logs',
@@ -41,7 +42,7 @@ const REQUEST_HEADERS = {
   'If-Match': 'Change the record only if it has one of these entity tags; otherwise the response is 412',
   'If-None-Match': 'Respond with 304 if the record still has one of these entity tags',
   'Idempotency-Key':
-    'If the same request is sent again with the same key within 24 hours, it gets the response of the first one. The key with another body, query or If-Match is refused with 422. A key applies to one access token, or else one user, and to one operation with its path parameters',
+    'If the same request is sent again with the same key within 24 hours, it gets the response of the first one. The key with another body, query or If-Match is refused with 422. A key applies to one operation with its path parameters. It belongs to the access token of the request; another access token that sends the same key makes a new request. Without an access token it belongs to the user: all their logins share it',
   'Last-Event-ID': 'Position to resume after, for server-sent events; overrides the query parameter',
 } as const
 type RequestHeaderName = keyof typeof REQUEST_HEADERS
@@ -190,7 +191,7 @@ function needs(scope: Operation['scope']): string {
 function repeatsSecrets({ idempotent, secretFields = [] }: Operation): string | undefined {
   if (!idempotent || secretFields.length === 0) return undefined
   const fields = secretFields.map(field => `\`${field}\``).join(' and ')
-  return `A response that is repeated for an Idempotency-Key contains ${fields} only for the credential (login, access token or JWT of the platform) that first received it. For other credentials ${fields} is null and \`secretWithheld\` is true.`
+  return `A response that is repeated for an Idempotency-Key contains ${fields} only for the credential that first received it. For another login or JWT of the platform of the same user ${fields} is null and \`secretWithheld\` is true.`
 }
 
 function requestHeadersOf({ method, conditional, idempotent, responses }: Operation): RequestHeaderName[] {

@@ -347,6 +347,8 @@ export const deleteApi = operation('deleteApi', 'DELETE /apis/{api_id}', {
   service: 'catalog',
   tag: 'Apis',
   summary: 'Delete an API with its versions and its image',
+  description:
+    'With `undeploy=true` the API is first recorded as undeployed from each of its environments, and webhooks receive API_UNDEPLOYED for each. Without it a deployed API is deleted too, and webhooks receive API_DELETED alone.',
   scope: 'API_WRITE',
   params: ApiPath,
   query: z.object({ undeploy: flag('Undeploy from all environments before deletion') }),

@@ -16,7 +16,7 @@ export const DocumentRecord = z.object({
   kind: DocumentKind,
   mediaType: z.string(),
   size: z.int().meta({ description: 'Bytes' }),
-  sha256: z.string().meta({ description: 'Hexadecimal' }),
+  sha256: z.string().meta({ description: 'Hexadecimal. In double quotes it is the ETag of the document' }),
   primary: z
     .boolean()
     .meta({ description: 'Whether it describes the version; one document of a version does' }),
@@ -185,7 +185,7 @@ export const putDocument = operation('putDocument', `PUT ${path}`, {
   ...part,
   summary: 'Create or replace a document of a version',
   description:
-    'The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document with wrong syntax is refused; violations of the schema of its kind become findings, or with `DOCUMENTS_STRICT` are refused too. References to other files are not followed. Entity tags in `If-Match` are those of the content; `If-None-Match: *` creates only.',
+    'The body is the document, which is stored unchanged. Its content decides the kind, not its name or media type. `Content-Encoding: gzip` is undone. At most 20 MiB after that. A document of a known kind with wrong syntax is refused; what no kind claims, e.g. unfinished JSON without `openapi`, is stored as `other`. Violations of the schema of its kind become findings, or with `DOCUMENTS_STRICT` are refused. References to other files are not followed. Entity tags are the SHA-256 of the content in double quotes; `If-None-Match: *` creates only.',
   scope: 'API_WRITE',
   params: DocumentPath,
   query: z.object({
@@ -216,7 +216,7 @@ export const putDocument = operation('putDocument', `PUT ${path}`, {
   conditional: true,
 })
 
-const content = { ETag: 'Strong entity tag of the content', 'Accept-Ranges': 'bytes' }
+const content = { ETag: 'Strong entity tag of the content: its SHA-256', 'Accept-Ranges': 'bytes' }
 
 export const downloadDocument = operation('downloadDocument', `GET ${path}`, {
   ...part,

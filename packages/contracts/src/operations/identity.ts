@@ -221,10 +221,16 @@ const token = {
   name: z.string(),
   scopes: z.array(Scope),
   createdAt: Timestamp,
-  validUntil: Timestamp,
+  validUntil: Timestamp.meta({ description: 'createdAt and validityDays of the request' }),
 }
 export const AccessTokenRecord = z
-  .object({ ...token, lastUsedAt: Timestamp.nullable() })
+  .object({
+    ...token,
+    lastUsedAt: Timestamp.nullable().meta({
+      description:
+        'Time of a use, at most 10 minutes before the last one: uses are recorded every 10 minutes. Null before the first use',
+    }),
+  })
   .meta({ id: 'AccessToken' })
 export type AccessTokenRecord = z.infer<typeof AccessTokenRecord>
 export const NewAccessToken = AccessTokenRecord.extend({
@@ -263,6 +269,8 @@ export const createAccessToken = operation('createAccessToken', 'POST /accessTok
   ...part,
   tag: 'Access tokens',
   summary: 'Create a personal access token',
+  description:
+    'The caller needs each of the `scopes`: their role must have it, and so must the access token of the request. Otherwise the answer is `scopes-exceeded`.\n\nTo rotate a token: create the new one with an `Idempotency-Key` that contains the id of the old one, store the new `token`, then delete the old one. If the program dies meanwhile, it repeats all steps. The same key then gives the same new token instead of another one. If `token` is null, keep the old token, delete the new one, and use another key.',
   scope: 'ACCESS_TOKEN_MANAGE',
   body: AccessTokenInput,
   bodyExample: { name: 'deploy pipeline', validityDays: 90, scopes: ['API_READ', 'API_WRITE'] },
@@ -281,11 +289,13 @@ export const createAccessToken = operation('createAccessToken', 'POST /accessTok
 
 const tokenQuery = z.object(paging(['name', 'createdAt', 'validUntil'], 'createdAt,asc'))
 const AccessTokenPage = pageOf(AccessTokenRecord, 'AccessTokenPage')
+const EXPIRED = 'Expired tokens stay in the list until they are deleted.'
 
 export const listAccessTokens = operation('listAccessTokens', 'GET /accessTokens', {
   ...part,
   tag: 'Access tokens',
   summary: "List the caller's access tokens",
+  description: EXPIRED,
   scope: 'ACCESS_TOKEN_MANAGE',
   query: tokenQuery,
   responses: { 200: { description: 'A page of access tokens', schema: AccessTokenPage } },
@@ -319,7 +329,7 @@ const NOT_ABOVE = 'Not of a user with a role above that of the caller.'
 export const listUserAccessTokens = operation('listUserAccessTokens', 'GET /users/{user_id}/accessTokens', {
   ...ofUsers,
   summary: 'List the access tokens of a user',
-  description: NOT_ABOVE,
+  description: `${NOT_ABOVE} ${EXPIRED}`,
   scope: 'USER_READ',
   params: UserPath,
   query: tokenQuery,

@@ -16,6 +16,34 @@ import {
 } from './primitives.ts'
 import { Scope } from './scopes.ts'
 
+/**
+ * Pauses between the attempts of a delivery, as the default of WEBHOOK_RETRY_SCHEDULE: Standard Webhooks, "Deliverability and
+ * reliability", then daily until the tenth day.
+ */
+export const RETRY_SCHEDULE = '5s,5m,30m,2h,5h,10h,14h,20h,24h,24h,24h,24h,24h,24h,24h'
+
+/**
+ * The circuit breaker of a webhook: consecutive failures that open it, and its first and longest pause. Each failed probe
+ * doubles the pause.
+ */
+export const CIRCUIT = { failures: 10, firstPauseMs: 1_000, longestPauseMs: 60_000 } as const
+
+/** A webhook is disabled after this time without a success, in milliseconds, if so many deliveries have failed. */
+export const DISABLED_AFTER = { ms: 5 * 86_400_000, deliveries: 20 } as const
+
+const HOURS: Readonly<Record<string, number>> = { s: 1 / 3_600, m: 1 / 60, h: 1 }
+const pauses = RETRY_SCHEDULE.split(',')
+const shorter = pauses.filter(pause => pause !== pauses.at(-1))
+const hours = pauses.reduce(
+  (sum, pause) => sum + Number.parseInt(pause, 10) * (HOURS[pause.slice(-1)] ?? 0),
+  0,
+)
+
+/** What follows a failed attempt, for the documentation. */
+export const RETRIES = `After a failed attempt a delivery is RETRYING. The next attempts follow after ${shorter.join(', ')} and ${pauses.length - shorter.length} times ${pauses.at(-1)}, each pause up to a fifth shorter or longer: ${pauses.length + 1} attempts in about ${Math.round(hours / 24)} days. The setting WEBHOOK_RETRY_SCHEDULE changes these pauses. \`Retry-After\` of a 429 or 503 makes a pause longer, up to 24h. After the last attempt the delivery is GIVE_UP. An answer of 410 makes it GIVE_UP at once, and disables the webhook.
+
+After ${CIRCUIT.failures} failures in a row the circuit of a webhook opens: no attempt is made for ${CIRCUIT.firstPauseMs / 1_000}s, then one attempt decides. Each further failure doubles the pause, up to ${CIRCUIT.longestPauseMs / 1_000}s. Deliveries that wait for it use up no attempts. Tests and retries by hand are sent regardless. While a webhook is inactive, its pending deliveries wait, except tests.`
+
 const url = text(2048, 1)
   .refine(
     value => {
@@ -108,10 +136,12 @@ export const RecordedWebhook = z
     format: WebhookFormat.meta({ description: FORMAT }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    disabledReason: z.string().nullable().meta({
-      description:
-        'Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text',
-    }),
+    disabledReason: z
+      .string()
+      .nullable()
+      .meta({
+        description: `Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text: the endpoint answered 410, or in ${DISABLED_AFTER.ms / 86_400_000} days no delivery succeeded and at least ${DISABLED_AFTER.deliveries} failed`,
+      }),
     owner: z
       .uuid()
       .nullable()
@@ -136,8 +166,7 @@ export const WebhookHealth = z
     }),
     circuit: z.enum(['CLOSED', 'OPEN', 'HALF_OPEN']).meta({
       id: 'CircuitState',
-      description:
-        'OPEN: after many failures in a row no attempts are made for a while. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED',
+      description: `OPEN: after ${CIRCUIT.failures} failures in a row no attempts are made until pausedUntil. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED`,
     }),
     pausedUntil: Timestamp.nullable().meta({
       description:
@@ -169,7 +198,7 @@ export const DELIVERY_STATUSES = ['CREATED', 'SUCCESS', 'RETRYING', 'GIVE_UP', '
 export const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({
   id: 'DeliveryStatus',
   description:
-    'CREATED: no attempt was made yet. RETRYING: an attempt failed, and another follows. SUCCESS: the endpoint accepted the event. GIVE_UP: the last attempt of the schedule failed; a retry starts the schedule again. CANCELLED: no attempt follows',
+    'CREATED: no attempt has ended yet. RETRYING: an attempt failed, or a user requested a retry, and an attempt follows. SUCCESS: the endpoint answered 2xx. GIVE_UP: no attempt follows, because the last one of the schedule or the only one of a test failed, or the endpoint answered 410. CANCELLED: no attempt follows, because a user cancelled the delivery or the webhook was deleted',
 })
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
@@ -258,7 +287,7 @@ export const DeliveryRecord = z
       nextAttemptAt: '2026-11-21T09:30:10.100Z',
       waitsFor: null,
       responseStatus: 503,
-      failureMessage: 'status-503: the endpoint answered 503',
+      failureMessage: 'http-status: answered 503',
       attemptLog: [],
     },
   })
@@ -322,6 +351,7 @@ const secretExample = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 export const listWebhooks = operation('listWebhooks', 'GET /webhooks', {
   ...part,
   summary: 'List webhooks',
+  description: 'Those of all owners, whoever the caller is.',
   scope: 'WEBHOOKS_READ',
   query: z.object({
     ...paging(['name', 'displayName', 'active', 'createdAt', 'updatedAt'], 'name,asc'),
@@ -569,7 +599,7 @@ export const listEventTypes = operation('listEventTypes', 'GET /webhooks/eventTy
 export const testWebhook = operation('testWebhook', 'POST /webhooks/{webhook_id}/test', {
   ...deliveries,
   summary: 'Send a test delivery',
-  description: `Makes a single attempt, even if the webhook is inactive. ${NEEDS_SCOPES}`,
+  description: `Makes a single attempt, even if the webhook is inactive. If it fails, the delivery is GIVE_UP at once. Each retry of a test makes a single attempt too. ${NEEDS_SCOPES}`,
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   responses: { 202: { description: 'The delivery', schema: DeliveryRecord } },
@@ -602,6 +632,7 @@ export const getDelivery = operation('getDelivery', 'GET /webhooks/{webhook_id}/
 export const listDeliveries = operation('listDeliveries', 'GET /webhooks/requests', {
   ...deliveries,
   summary: 'List the deliveries of all webhooks, deleted ones included',
+  description: 'Those of the webhooks of all owners, whoever the caller is.',
   scope: 'WEBHOOKS_READ',
   query: deliveryQuery.extend({
     webhook: Uuid.optional().meta({ description: 'Deliveries to this webhook' }),
@@ -612,7 +643,7 @@ export const listDeliveries = operation('listDeliveries', 'GET /webhooks/request
 export const retryDelivery = operation('retryDelivery', 'POST /webhooks/requests/{request_id}/retry', {
   ...deliveries,
   summary: 'Retry a failed delivery now',
-  description: NEEDS_SCOPES_OF_EVENT,
+  description: `Makes an attempt now, and after a failure starts the schedule of pauses from the beginning, also for a delivery that is RETRYING. ${NEEDS_SCOPES_OF_EVENT}`,
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
   responses: { 200: { description: 'The delivery', schema: DeliveryRecord } },

@@ -1,3 +1,4 @@
+import { CIRCUIT } from '@gantry/contracts'
 import { LRUCache } from 'lru-cache'
 import type { Queue } from '../delivery/delivery.projection.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
@@ -18,7 +19,7 @@ export interface BreakerRules {
   longestPauseMs: number
 }
 
-export const BREAKER: BreakerRules = { failures: 10, firstPauseMs: 1_000, longestPauseMs: 60_000 }
+export const BREAKER: BreakerRules = CIRCUIT
 
 /** A circuit breaker (Nygard, "Release It!"). Times are milliseconds of any clock. */
 export class Breaker {

@@ -1,11 +1,11 @@
+import { DISABLED_AFTER } from '@gantry/contracts'
 import { beginsToFail, type LiveWebhook, type WebhookEvent, withoutSecrets } from './webhook.ts'
 
 const DAY_MS = 86_400_000
 /** The owner is warned after each of these times without a successful delivery. */
 const WARNINGS_MS = [DAY_MS, 3 * DAY_MS]
-const DISABLED_AFTER_MS = 5 * DAY_MS
-/** Minimum number of failed deliveries before the webhook is disabled, and maximum number that is counted. */
-const ENOUGH = 20
+/** `ENOUGH` is also the maximum number of failed deliveries that is counted. */
+const { ms: DISABLED_AFTER_MS, deliveries: ENOUGH } = DISABLED_AFTER
 /** Minimum time between a warning and disabling. */
 const NOTICE_MS = DAY_MS
 /**
