@@ -1150,6 +1150,7 @@ export interface Schemas {
     changes: Array<Schemas['DocumentChange']>
     /** Whether there are more changes */
     truncated: boolean
+    from: Schemas['ComparedDocument']
   }
   DocumentChange: {
     /** Place in the document: JSON Pointer, or name, or `line N` of other syntaxes; of what was removed, in the earlier one */
@@ -1158,8 +1159,19 @@ export interface Schemas {
     level: Schemas['ChangeLevel']
     /** Text for people */
     message: string
+    /** Line of the place in this document, or of the nearest value around it; null for other syntaxes than JSON and YAML */
+    line: number | null
+    /** Line of the place in the earlier document, or of the nearest value around it; null for other syntaxes than JSON and YAML */
+    fromLine: number | null
   }
   ChangeLevel: 'BREAKING' | 'COMPATIBLE' | 'UNCLEAR'
+  /** The earlier document */
+  ComparedDocument: {
+    /** Id of the version */
+    version: string
+    /** Name of the document */
+    document: string
+  }
   FindingPage: {
     /** The items of the page, or the text */
     content: Array<Schemas['Finding']>

@@ -123,6 +123,8 @@ describe('a diff', () => {
       pointer: '/paths/~1a/get',
       level: 'BREAKING',
       message: 'the operation GET /a was removed',
+      line: 3,
+      fromLine: 4,
     },
   ]
 
@@ -132,9 +134,14 @@ describe('a diff', () => {
     await putIn('v0', 'a.yaml', openapi('A', '/a', '/b'))
     await putIn('v0', 'b.yaml', openapi('A', '/b'))
     await putIn('v2', 'a.yaml', openapi('A', '/b'))
-    expect(await diff('a.yaml')).toEqual({ breaking: true, changes: removed, truncated: false })
+    expect(await diff('a.yaml')).toEqual({
+      breaking: true,
+      changes: removed,
+      truncated: false,
+      from: { version: THIRD, document: 'a.yaml' },
+    })
     await putIn('v1', 'a.yaml', openapi('B', '/b'))
-    expect(await diff('a.yaml')).toEqual({ breaking: false, changes: [], truncated: false })
+    expect(await diff('a.yaml')).toMatchObject({ breaking: false, changes: [], from: { version: VERSION } })
     expect((await diff('a.yaml', '?from=v0')).changes).toEqual(removed)
     expect((await diff('a.yaml', `?from=${THIRD}&fromDocument=b.yaml`)).changes).toEqual([])
     expect((await diff('a.yaml', '?from=v2')).breaking).toBe(false)

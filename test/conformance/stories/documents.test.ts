@@ -85,7 +85,7 @@ test('its operations are found at once, in the version and among all', async () 
 })
 
 test('a diff tells what breaks clients of the version before', async () => {
-  const { api, path, put } = await documented()
+  const { api, version, path, put } = await documented()
   ;(await put('pets.yaml', OPENAPI)).is(201)
   const next = await createVersion(api, { name: '2.0' })
   const required = 'get: {parameters: [{name: q, in: query, required: true, schema: {}}], operationId: getPet'
@@ -100,9 +100,12 @@ test('a diff tells what breaks clients of the version before', async () => {
         pointer: '/paths/~1pets~1{id}/get/parameters/0',
         level: 'BREAKING',
         message: 'the required query parameter q was added',
+        line: 5,
+        fromLine: 5,
       },
     ],
     truncated: false,
+    from: { version: version.id, document: 'pets.yaml' },
   })
   const named = { from: '1.0', fromDocument: 'pets.yaml' }
   expect((await admin.get(`${later}/diff`, named)).as<DocumentDiff>(200)).toEqual(diff)

@@ -65,6 +65,15 @@ export const DocumentFinding = Finding.extend({
 }).meta({ id: 'Finding' })
 export type DocumentFinding = z.infer<typeof DocumentFinding>
 
+const line = (document: string) =>
+  z
+    .int()
+    .min(1)
+    .nullable()
+    .meta({
+      description: `Line of the place in ${document}, or of the nearest value around it; null for other syntaxes than JSON and YAML`,
+    })
+
 export const DocumentChange = z
   .object({
     pointer: z.string().meta({
@@ -76,6 +85,8 @@ export const DocumentChange = z
       .meta({ id: 'ChangeLevel' })
       .meta({ description: 'Whether clients of the earlier document keep working' }),
     message: z.string(),
+    line: line('this document'),
+    fromLine: line('the earlier document'),
   })
   .meta({ id: 'DocumentChange' })
 export type DocumentChange = z.infer<typeof DocumentChange>
@@ -87,6 +98,12 @@ export const DocumentDiff = z
     }),
     changes: z.array(DocumentChange).meta({ description: 'At most 1,000: BREAKING first, then UNCLEAR' }),
     truncated: z.boolean().meta({ description: 'Whether there are more changes' }),
+    from: z
+      .object({
+        version: z.uuid().meta({ description: 'Id of the version' }),
+        document: z.string().meta({ description: 'Name of the document' }),
+      })
+      .meta({ id: 'ComparedDocument', description: 'The earlier document' }),
   })
   .meta({ id: 'DocumentDiff' })
 export type DocumentDiff = z.infer<typeof DocumentDiff>
@@ -306,9 +323,12 @@ export const compareDocument = operation('compareDocument', `GET ${path}/diff`, 
             pointer: '/components/schemas/Pet/properties/name',
             level: 'BREAKING',
             message: 'the property name became required in requests',
+            line: 41,
+            fromLine: 40,
           },
         ],
         truncated: false,
+        from: { version: '2f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b01', document: 'openapi.yaml' },
       },
     },
   },

@@ -29,15 +29,26 @@ const MAX_VALUES = 5_000_000
 
 /** Reads JSON or YAML. What begins like an object of JSON is not YAML in flow style. @throws DocumentInvalid */
 export function readTree(text: string): Tree {
-  const source = text.replace(/^\ufeff/, '')
-  if (!/^\s*\{\s*["}]/.test(source)) return readYaml(source)
+  const source = withoutMark(text)
+  if (!isJson(source)) return readYaml(source)
   const value = readJson(source, MAX_DEPTH)
-  return {
-    syntax: 'json',
-    value,
-    locate: pointers => placesAt(source, offsetsInJson(source, wantedOf(pointers))),
-  }
+  return { syntax: 'json', value, locate: pointers => placesInJson(source, pointers) }
 }
+
+/** Locates values as `Tree.locate` does, in a document that was read before and whose tree would take too much memory. */
+export function locate(text: string, pointers: readonly string[]): Map<string, Place> {
+  const source = withoutMark(text)
+  return isJson(source)
+    ? placesInJson(source, pointers)
+    : placesInYaml(source, parseEvents(source, { maxDepth: MAX_DEPTH }), pointers)
+}
+
+const withoutMark = (text: string) => text.replace(/^\ufeff/, '')
+const isJson = (source: string) => /^\s*\{\s*["}]/.test(source)
+const placesInJson = (source: string, pointers: readonly string[]) =>
+  placesAt(source, offsetsInJson(source, wantedOf(pointers)))
+const placesInYaml = (source: string, events: readonly Event[], pointers: readonly string[]) =>
+  placesAt(source, offsetsInYaml(source, events, wantedOf(pointers)))
 
 function readYaml(source: string): Tree {
   try {
@@ -51,7 +62,7 @@ function readYaml(source: string): Tree {
     return {
       syntax: 'yaml',
       value,
-      locate: pointers => placesAt(source, offsetsInYaml(source, events, wantedOf(pointers))),
+      locate: pointers => placesInYaml(source, events, pointers),
     }
   } catch (error) {
     throw error instanceof YAMLException ? yamlFault(source, error) : error

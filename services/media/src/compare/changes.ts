@@ -1,5 +1,10 @@
 import type { DocumentChange, DocumentDiff } from '@gantry/contracts'
 
+/** A change without its lines. */
+export type Change = Pick<DocumentChange, 'pointer' | 'level' | 'message'>
+/** What is told of a change about the documents, which are known elsewhere. */
+export type Comparison = Omit<DocumentDiff, 'from'>
+
 /** Maximum number of changes of a diff. @gantry/contracts would take 20 MB of each thread. */
 const MAX_CHANGES = 1_000
 
@@ -23,7 +28,7 @@ const LEVEL_OF: Record<Side, Record<Effect, Level>> = {
 
 /** Collects the changes of a document. A change that several operations share is kept once. */
 export class Changes {
-  readonly #kept = new Map<Level, Map<string, DocumentChange>>(LEVELS.map(level => [level, new Map()]))
+  readonly #kept = new Map<Level, Map<string, Change>>(LEVELS.map(level => [level, new Map()]))
   #isCut = false
 
   /** Whether further changes would not be shown. */
@@ -32,7 +37,7 @@ export class Changes {
   }
 
   add(level: Level, pointer: string, message: string): void {
-    const kept = this.#kept.get(level) as Map<string, DocumentChange>
+    const kept = this.#kept.get(level) as Map<string, Change>
     const key = `${pointer} ${message}`
     if (kept.has(key)) return
     if (kept.size < MAX_CHANGES) kept.set(key, { pointer, level, message })
@@ -46,7 +51,7 @@ export class Changes {
   }
 
   /** The changes, those that break first. */
-  diff(): DocumentDiff {
+  diff(): Omit<Comparison, 'changes'> & { changes: Change[] } {
     const all = LEVELS.flatMap(level => [...(this.#kept.get(level)?.values() ?? [])])
     const has = (level: Level) => (this.#kept.get(level)?.size ?? 0) > 0
     return {

@@ -204,6 +204,8 @@ test('a change of a shared schema is told once, where the schema is, and cyclic 
         pointer: '/components/schemas/Owner/properties/a~1b',
         level: 'BREAKING',
         message: 'the type changed from string to integer in responses',
+        line: 1,
+        fromLine: 1,
       },
     ],
     truncated: false,
@@ -296,16 +298,25 @@ test('members that are no texts are no changes', async () => {
   ])
 })
 
+const NOWHERE = { line: null, fromLine: null }
+
 test('documents of different kinds, and texts, are not judged', async () => {
   const markdown = { kind: 'markdown' as const, bytes: Buffer.from('# A\nb\nc') }
   const other = { kind: 'other' as const, bytes: Buffer.from([0, 1]) }
   expect(await compareDocuments(markdown, other)).toEqual({
     breaking: null,
-    changes: [{ pointer: '', level: 'UNCLEAR', message: 'the kind changed from markdown to other' }],
+    changes: [
+      { pointer: '', level: 'UNCLEAR', message: 'the kind changed from markdown to other', ...NOWHERE },
+    ],
     truncated: false,
   })
   expect((await compared('markdown', '# A\nb\nc', '# A\nx\ny\nc')).changes).toEqual([
-    { pointer: 'line 2', level: 'UNCLEAR', message: 'the text changed: line 2 before, now the lines 2 to 3' },
+    {
+      pointer: 'line 2',
+      level: 'UNCLEAR',
+      message: 'the text changed: line 2 before, now the lines 2 to 3',
+      ...NOWHERE,
+    },
   ])
   expect((await compared('markdown', '# A', '# A\nb')).changes[0]?.message).toContain(
     'nothing after line 1 before, now line 2',
@@ -403,3 +414,26 @@ test.for<[string, DocumentKind, unknown, unknown, string[]]>([
 ])('%s', async ([, kind, before, after, changes]) =>
   expect((await changesOf(kind, before, after)).toSorted()).toEqual(changes.toSorted()),
 )
+
+test('changes have their lines in both documents, or those of the nearest value around, and none in other syntaxes', async () => {
+  const yaml = (paths: string) => `openapi: 3.0.3\npaths:\n${paths}`
+  const get = (path: string) => `  ${path}:\n    get:\n      responses: {}\n`
+  const lines = async (kind: DocumentKind, before: unknown, after: unknown) =>
+    (await compared(kind, before, after)).changes.map(({ message, fromLine, line }) => [
+      message,
+      fromLine,
+      line,
+    ])
+  expect(await lines('openapi', yaml(get('/a') + get('/b')), yaml(get('/b') + get('/c')))).toEqual([
+    ['the operation GET /a was removed', 4, 2],
+    ['the operation GET /c was added', 2, 7],
+  ])
+  const schema = (type: string, more: object) =>
+    JSON.stringify({ ...more, properties: { a: { type } } }, null, 1)
+  expect(await lines('json-schema', schema('string', {}), schema('integer', { title: 'T' }))).toEqual([
+    ['the type changed from string to integer', 3, 4],
+  ])
+  expect(await lines('graphql', 'type Query { a: Int, b: Int }', 'type Query { a: Int }')).toEqual([
+    [expect.any(String), null, null],
+  ])
+})

@@ -1,10 +1,10 @@
-import type { DocumentDiff, DocumentKind } from '@gantry/contracts'
+import type { DocumentKind } from '@gantry/contracts'
 import { invalid } from '../check/checked.ts'
 import { isZip, protobufRoot, protobufZipRoots } from '../check/protobuf.ts'
 import { decode, requireUtf8 } from '../check/text.ts'
-import { readTree } from '../check/tree.ts'
+import { locate, readTree } from '../check/tree.ts'
 import { compareAsyncApi } from './asyncapi.ts'
-import { Changes } from './changes.ts'
+import { Changes, type Comparison } from './changes.ts'
 import { compareGraphQl } from './graphql.ts'
 import { compareJsonSchemas } from './json-schema.ts'
 import { compareOpenApi } from './openapi.ts'
@@ -18,7 +18,7 @@ export interface Compared {
 }
 
 /** Compares two documents by the rules of their kind. @throws DocumentInvalid if one of them cannot be read */
-export async function compareDocuments(before: Compared, after: Compared): Promise<DocumentDiff> {
+export async function compareDocuments(before: Compared, after: Compared): Promise<Comparison> {
   const changes = new Changes()
   try {
     if (before.kind === after.kind) await compareInto(changes, before, after)
@@ -28,7 +28,26 @@ export async function compareDocuments(before: Compared, after: Compared): Promi
       throw invalid('the document is nested too deeply')
     throw error
   }
-  return changes.diff()
+  const diff = changes.diff()
+  const pointers = diff.changes.map(({ pointer }) => pointer)
+  const [fromLineOf, lineOf] = [linesIn(before, pointers), linesIn(after, pointers)]
+  return {
+    ...diff,
+    changes: diff.changes.map(change => ({
+      ...change,
+      line: lineOf(change.pointer),
+      fromLine: fromLineOf(change.pointer),
+    })),
+  }
+}
+
+const TREES: ReadonlySet<DocumentKind> = new Set(['openapi', 'asyncapi', 'json-schema'])
+
+/** The lines of JSON Pointers in a document, or of the nearest value around each; null for other places. */
+function linesIn(document: Compared, pointers: readonly string[]): (pointer: string) => number | null {
+  if (pointers.length === 0 || !TREES.has(document.kind)) return () => null
+  const places = locate(textOf(document), pointers)
+  return pointer => places.get(pointer)?.line ?? null
 }
 
 function compareInto(changes: Changes, before: Compared, after: Compared) {

@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import type { DocumentDiff } from '@gantry/contracts'
 import { checkDocument } from '../check/check.ts'
 import { type Checked, type CheckOptions, DocumentInvalid } from '../check/checked.ts'
+import type { Comparison } from '../compare/changes.ts'
 import { type Compared, compareDocuments } from '../compare/compare.ts'
 import { lowerPriority } from './priority.ts'
 
@@ -10,7 +10,7 @@ import { lowerPriority } from './priority.ts'
 export type CheckTask = { bytes: Uint8Array; options: CheckOptions } | (Compared & { before: Compared })
 export type CheckAnswer =
   | { checked: Checked }
-  | { diff: DocumentDiff }
+  | { diff: Comparison }
   | { errors: DocumentInvalid['errors'] }
   | { failure: string }
 

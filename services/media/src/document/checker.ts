@@ -1,8 +1,9 @@
-import type { DocumentDiff, DocumentKind } from '@gantry/contracts'
+import type { DocumentKind } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { inTime } from '@gantry/pacing'
 import { Slots } from '@gantry/service-runtime'
 import { type Checked, type CheckOptions, DocumentInvalid, invalid } from '../check/checked.ts'
+import type { Comparison } from '../compare/changes.ts'
 import type { CheckAnswer, CheckTask } from './check-thread.ts'
 import { busy, Thread, type ThreadLimits } from './thread.ts'
 
@@ -19,7 +20,7 @@ export interface Checker {
    * @param lastsMs time for the wait, the reading and the comparison together, in milliseconds
    * @throws DocumentInvalid when one of them cannot be read; Refusal too-many-checks
    */
-  compare(before: StoredDocument, after: StoredDocument, lastsMs?: number): Promise<DocumentDiff>
+  compare(before: StoredDocument, after: StoredDocument, lastsMs?: number): Promise<Comparison>
   /** Ends the threads. */
   stop(): Promise<void>
 }
@@ -106,7 +107,7 @@ export function documentChecker(log?: Log, limits: CheckerLimits = LIMITS): Chec
         ...(await read(after)),
         before: await read(before),
       }))
-      return (answer as { diff: DocumentDiff }).diff
+      return (answer as { diff: Comparison }).diff
     },
     stop: () => thread.stop(),
   }

@@ -1,8 +1,9 @@
-import { compareDocument, type DocumentDiff, type DocumentRecord, Refusal } from '@gantry/contracts'
+import { compareDocument, type DocumentRecord, Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { AddRoute } from '@gantry/service-runtime'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { DocumentInvalid } from '../check/checked.ts'
+import type { Comparison } from '../compare/changes.ts'
 import type { Checker } from './checker.ts'
 import type { DocumentsAggregate } from './document.decide.ts'
 import type { DocumentDocument } from './document.projection.ts'
@@ -12,11 +13,13 @@ import { refused } from './document.upload.ts'
 /** The properties of a stored document that a comparison needs. */
 type Stored = Pick<DocumentRecord, 'sha256' | 'size' | 'kind'>
 
+type Earlier = DocumentRecord & Pick<DocumentDocument, 'apiVersion'>
+
 export interface Comparisons {
   /** Tells what changed. @throws DocumentInvalid, BytesLost, Refusal too-many-checks */
-  diff(before: Stored, after: Stored, lastsMs?: number): Promise<DocumentDiff>
+  diff(before: Stored, after: Stored, lastsMs?: number): Promise<Comparison>
   /** The document of a name in the version that was created last before another one, of those that have one. */
-  before(api: string, version: string, name: string): Promise<DocumentRecord | undefined>
+  before(api: string, version: string, name: string): Promise<Earlier | undefined>
   /** Whether a document breaks clients of the one before; undefined if that cannot be told within `lastsMs` milliseconds. */
   breaks(
     place: { api: string; version: string },
@@ -54,7 +57,7 @@ export function comparisons({
     if (!hasOther(state, version, name)) return undefined
     for (const id of await versionsBefore(api, version)) {
       const document = documentIn(state, id, name)
-      if (document) return document
+      if (document) return { ...document, apiVersion: id }
     }
     return undefined
   }
@@ -99,7 +102,8 @@ export function diffRoute(
     if (!named)
       throw new Refusal('document-not-found', { detail: `no earlier version has a document ${earlier}` })
     try {
-      return { status: 200, body: await diff(named, after) }
+      const from = { version: named.apiVersion, document: named.name }
+      return { status: 200, body: { ...(await diff(named, after)), from } }
     } catch (error) {
       throw error instanceof DocumentInvalid ? refused(error.errors) : error
     }
