@@ -42,6 +42,7 @@ const OWNERS = {
   'ajv-formats': 'services/media',
   'cli-progress': 'services/operations',
   canonicalize: 'packages/audit',
+  diff: 'services/console',
   dompurify: 'services/console',
   graphql: 'services/media',
   'highlight.js': 'services/console',

@@ -1,11 +1,21 @@
-import { Alert, Code, Group, List, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, List, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { placeText } from '../../parts/place-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
-import { changesQuery, type DocumentRecord, documentsQuery, type Version, type VersionPath } from './reads.ts'
+import {
+  changesQuery,
+  type DocumentRecord,
+  documentsQuery,
+  isShown,
+  textQuery,
+  type Version,
+  type VersionPath,
+} from './reads.ts'
+import { SideBySide, type SideBySideHandle } from './side-by-side.tsx'
 
 type Diff = Schemas['DocumentDiff']
 type Change = Schemas['DocumentChange']
@@ -47,7 +57,7 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
   const nameOf = (version: string | undefined) => versions.find(({ id }) => id === version)?.name
   const compared = {
     own: nameOf(path.version_id) ?? 'this version',
-    other: nameOf(found) ?? 'the version before',
+    other: nameOf(diff.data?.from.version ?? found) ?? 'the version before',
   }
   return (
     <Stack gap="sm">
@@ -82,7 +92,7 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
               <Code>{fromDocument}</Code>.
             </Text>
           )}
-          <Changes diff={diff.data} compared={compared} />
+          <Changes diff={diff.data} compared={compared} path={path} document={document} />
         </>
       )}
     </Stack>
@@ -130,25 +140,79 @@ function NotCompared({ error, missing, onRetry }: NotComparedProps) {
 interface ChangesProps {
   diff: Diff
   compared: Compared
+  path: VersionPath
+  document: DocumentRecord
 }
 
-function Changes({ diff: { changes, breaking, truncated }, compared }: ChangesProps) {
-  if (changes.length === 0)
+/** What breaks clients on top, below it the two documents beside each other. */
+function Changes({ diff, compared, path, document }: ChangesProps) {
+  const { changes, breaking, truncated, from } = diff
+  const texts = useTexts(path, document, from)
+  const lines = useRef<SideBySideHandle>(null)
+  const isSame = texts.before !== undefined && texts.before === texts.after
+  if (changes.length === 0 && (isSame || !texts.isPossible))
     return <Empty title="No changes">Both versions say the same to their clients.</Empty>
   return (
     <>
       <Verdict breaking={breaking} {...compared} />
+      {changes.length === 0 && <Text size="sm">Only what clients do not depend on differs, e.g. texts.</Text>}
       {truncated && (
         <Text size="sm">There are more changes than these {changes.length.toLocaleString('en')}.</Text>
       )}
-      {LEVELS.map(({ level, title, about }) => {
-        const those = changes.filter(change => change.level === level)
-        return (
-          those.length > 0 && <Section key={level} title={title} about={about(compared)} changes={those} />
-        )
-      })}
+      {changes.length > 0 && (
+        <Stack gap="sm" mah={texts.isPossible ? '35dvh' : undefined} style={{ overflow: 'auto' }}>
+          {LEVELS.map(({ level, title, about }) => {
+            const those = changes.filter(change => change.level === level)
+            return (
+              those.length > 0 && (
+                <Section
+                  key={level}
+                  title={title}
+                  about={about(compared)}
+                  changes={those}
+                  onShow={texts.after === undefined ? undefined : change => lines.current?.show(change)}
+                />
+              )
+            )
+          })}
+        </Stack>
+      )}
+      {texts.failed && (
+        <ProblemPanel
+          what="The documents cannot be shown"
+          error={texts.failed.error}
+          onRetry={() => void texts.failed?.refetch()}
+        />
+      )}
+      {texts.before !== undefined && texts.after !== undefined && (
+        <SideBySide
+          before={{ title: `${compared.other}: ${from.document}`, text: texts.before }}
+          after={{ title: `${compared.own}: ${document.name}`, text: texts.after }}
+          changes={changes}
+          ref={lines}
+        />
+      )}
     </>
   )
+}
+
+/** The texts of a document and of the one that it is compared with, once both are read. */
+function useTexts(path: VersionPath, document: DocumentRecord, from: Diff['from']) {
+  const other = { api_id: path.api_id, version_id: from.version }
+  const documents = useQuery(documentsQuery(other))
+  const earlier = documents.data?.content.find(({ name }) => name === from.document)
+  const isPossible = isShown(document) && (!earlier || isShown(earlier))
+  const after = useQuery({ ...textQuery(path, document), enabled: isPossible })
+  const before = useQuery({
+    ...textQuery(other, earlier ?? document),
+    enabled: isPossible && earlier !== undefined,
+  })
+  const isRead = earlier && before.data !== undefined && after.data !== undefined
+  return {
+    isPossible,
+    failed: [documents, before, after].find(({ isError }) => isError),
+    ...(isRead && { before: before.data, after: after.data }),
+  }
 }
 
 function Verdict({ breaking, own, other }: Pick<Diff, 'breaking'> & Compared) {
@@ -162,9 +226,11 @@ interface SectionProps {
   title: string
   about: string
   changes: readonly Change[]
+  /** Shows the lines of a change. Undefined while there are none. */
+  onShow: ((change: Change) => void) | undefined
 }
 
-function Section({ title, about, changes }: SectionProps) {
+function Section({ title, about, changes, onShow }: SectionProps) {
   return (
     <section aria-label={title}>
       <Title order={3} size="h5">
@@ -172,18 +238,31 @@ function Section({ title, about, changes }: SectionProps) {
       </Title>
       <Text size="sm">{about}</Text>
       <List size="sm" mt="xs" spacing={4}>
-        {changes.map(({ pointer, message }) => (
-          <List.Item key={`${pointer} ${message}`}>
-            {message}
-            {pointer !== '' && (
-              <>
-                {' '}
-                <Code style={{ overflowWrap: 'anywhere' }}>{placeText(pointer)}</Code>
-              </>
-            )}
+        {changes.map(change => (
+          <List.Item key={`${change.pointer} ${change.message}`}>
+            {change.message} <Place change={change} onShow={onShow} />
           </List.Item>
         ))}
       </List>
     </section>
+  )
+}
+
+function Place({ change, onShow }: { change: Change } & Pick<SectionProps, 'onShow'>) {
+  const { pointer, line, fromLine } = change
+  const place = placeText(pointer)
+  if (place === '') return null
+  if (!onShow || (line === null && fromLine === null))
+    return <Code style={{ overflowWrap: 'anywhere' }}>{place}</Code>
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      maw="100%"
+      title="Show the lines"
+      onClick={() => onShow(change)}
+    >
+      {place}
+    </Button>
   )
 }

@@ -81,6 +81,10 @@ export async function readBytes(path: VersionPath, name: string, signal?: AbortS
   throw new RequestFailed(problemOf(response, await response.json().catch(() => undefined)))
 }
 
+/** Whether the console shows a document: it is text, and its kind is known. */
+export const isShown = ({ kind, mediaType }: Pick<DocumentRecord, 'kind' | 'mediaType'>): boolean =>
+  kind !== 'other' && !mediaType.includes('zip')
+
 /** The text of a document. Its hash identifies the content, which does not change. */
 export const textQuery = (path: VersionPath, { name, sha256 }: DocumentRecord) =>
   queryOptions({

@@ -13,7 +13,14 @@ import { DocumentFrame } from './document-frame.tsx'
 import classes from './documents.module.css'
 import { FindingsView } from './findings-view.tsx'
 import { OperationsView } from './operations-view.tsx'
-import { awaitsScore, type DocumentRecord, textQuery, type Version, type VersionPath } from './reads.ts'
+import {
+  awaitsScore,
+  type DocumentRecord,
+  isShown,
+  textQuery,
+  type Version,
+  type VersionPath,
+} from './reads.ts'
 import type { DocumentsSearch, DocumentsView } from './search.ts'
 import { ChooseFile, UploadPanel } from './upload-panel.tsx'
 import { type Uploading, useUpload } from './use-upload.ts'
@@ -200,9 +207,8 @@ interface ReferenceProps {
 
 function Reference({ path, document, operation }: ReferenceProps) {
   const { name, kind, mediaType } = document
-  const isShown = kind !== 'other' && !mediaType.includes('zip')
-  const text = useQuery({ ...textQuery(path, document), enabled: isShown })
-  if (!isShown)
+  const text = useQuery({ ...textQuery(path, document), enabled: isShown(document) })
+  if (!isShown(document))
     return (
       <Center className={classes.place} py={56} px="md">
         <Text ta="center">
