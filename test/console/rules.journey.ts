@@ -65,6 +65,14 @@ test('a rule set is created after its fault and a preview were shown, gives a do
     .first()
     .waitFor()
 
+  await open(page, '/apis')
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('With findings, lowest score first')
+  await page
+    .getByRole('row')
+    .filter({ hasText: api.name })
+    .getByText(/^Score \d+ of 100$/)
+    .waitFor()
+
   await page.goto(ruleSet)
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('button', { name: 'Delete rule set' }).click()

@@ -102,6 +102,9 @@ test('records of the catalogue with equal values are in the order of their names
   })
   expect(listOf({ search: 'a b' })).toEqual({ q: 'a b', sort: [] })
   expect(listOf({ sort: 'name,desc' })).toEqual({ sort: ['name,desc'] })
+  expect(listOf({ tags: ['a'], sort: 'score' })).toEqual({ tags: ['a'], sort: [], scoreBelow: 100 })
+  expect(readApiSearch({ sort: 'score' })).toEqual({ sort: 'score' })
+  expect(readApiSearch({ search: 'a', sort: 'score' })).toEqual({ search: 'a' })
 })
 
 test.for([

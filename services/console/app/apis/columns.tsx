@@ -58,7 +58,9 @@ export const COLUMNS: readonly Column[] = [
         <span className={styles.state} data-status={api.status}>
           {statusText(api.status)}
         </span>
-        <span className={styles.second}>{statusText(api.deploymentStatus)}</span>
+        <span className={styles.second}>
+          {api.score === undefined ? statusText(api.deploymentStatus) : `Score ${api.score} of 100`}
+        </span>
       </>
     ),
   },

@@ -5,7 +5,7 @@ export type Api = Schemas['Api']
 /** The filters of a list of APIs. */
 export type ApiFilters = Query<'getApiFacets'>
 /** A list of APIs without its page. */
-export type ApiList = ApiFilters & { sort: string[] }
+export type ApiList = ApiFilters & { sort: string[]; scoreBelow?: number }
 
 /** The state of the catalogue in the URL. */
 export interface ApiSearch {
@@ -28,6 +28,9 @@ export type FilterKey = Exclude<keyof ApiSearch, 'search' | 'sort'>
 
 /** The order of a search without a choice, which the service knows as no order at all. */
 const RELEVANCE = 'relevance'
+
+/** The order of the lists of APIs with findings, which cannot be searched. */
+const SCORE = 'score'
 
 /** The orders of the list, with what they are called. The first one is the order of a list without a search. */
 const SORTS: readonly { value: string; label: string }[] = [
@@ -52,6 +55,7 @@ const [{ value: FIRST_SORT } = { value: '' }] = SORTS
 export const sortsOf = ({ search }: ApiSearch): { value: string; label: string }[] => [
   ...(search ? [{ value: RELEVANCE, label: 'Best match first' }] : []),
   ...SORTS,
+  ...(search ? [] : [{ value: SCORE, label: 'With findings, lowest score first' }]),
 ]
 
 /** Maximum number of tags that the service filters by. */
@@ -69,7 +73,7 @@ export function readApiSearch(search: Record<string, unknown>): ApiSearch {
   if (search.deployed === true) found.deployed = true
   const tags = [search.tags].flat().flatMap(tag => textOf(tag) ?? [])
   if (tags.length > 0) found.tags = [...new Set(tags)].slice(0, MOST_TAGS)
-  const sort = SORTS.find(({ value }) => value === search.sort)
+  const sort = sortsOf(found).find(({ value }) => value === search.sort && value !== RELEVANCE)
   if (sort && (found.search || sort.value !== FIRST_SORT)) found.sort = sort.value
   return found
 }
@@ -90,11 +94,13 @@ export const sortOf = ({ sort, search }: ApiSearch): string => sort ?? (search ?
 export function listOf(search: ApiSearch): ApiList {
   const sort = sortOf(search)
   if (sort === RELEVANCE) return { ...filtersOf(search), sort: [] }
+  if (sort === SCORE) return { ...filtersOf(search), sort: [], scoreBelow: 100 }
   return { ...filtersOf(search), sort: sort.startsWith('name,') ? [sort] : [sort, 'name,asc'] }
 }
 
 /** Whether anything narrows the list. */
-export const isFiltered = ({ sort: _, ...filters }: ApiSearch): boolean => Object.keys(filters).length > 0
+export const isFiltered = ({ sort, ...filters }: ApiSearch): boolean =>
+  sort === SCORE || Object.keys(filters).length > 0
 
 /** Adds or removes a value of a filter. A filter other than `tags` has at most one value. */
 export function toggled(search: ApiSearch, key: FilterKey, value: string): ApiSearch {
@@ -111,4 +117,4 @@ export function toggled(search: ApiSearch, key: FilterKey, value: string): ApiSe
 export const withoutSort = ({ sort: _, ...search }: ApiSearch): ApiSearch => search
 
 /** Without filters and search terms; the order stays. */
-export const withoutFilters = ({ sort }: ApiSearch): ApiSearch => (sort ? { sort } : {})
+export const withoutFilters = ({ sort }: ApiSearch): ApiSearch => (sort && sort !== SCORE ? { sort } : {})
