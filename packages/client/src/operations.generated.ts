@@ -158,6 +158,7 @@ export type ProblemCode =
   | 'deployment-not-running'
   | 'too-many-webhooks'
   | 'webhook-inactive'
+  | 'webhook-deleted'
   | 'owner-lacks-scope'
   | 'recovery-running'
   | 'recovery-not-running'
@@ -1813,7 +1814,7 @@ export interface Schemas {
     createdAt: string
     /** Time of the last attempt; null before the first one */
     lastAttemptAt: string | null
-    /** Time of the next attempt; null if none is planned */
+    /** Time of the next attempt. Null if none is planned, during an attempt, and while the webhook is inactive */
     nextAttemptAt: string | null
     /** For an ordered webhook: the previous delivery, until it has a final status */
     waitsFor: string | null
@@ -3519,7 +3520,7 @@ export interface Operations {
   /**
    * Retry a failed delivery now
    *
-   * Makes an attempt now, and after a failure starts the schedule of pauses from the beginning, also for a delivery that is RETRYING. The caller needs the scope of each event type of the webhook, and that of the event of the delivery.
+   * Makes an attempt now, and after a failure starts the schedule of pauses from the beginning, also for a delivery that is RETRYING. CREATED and SUCCESS are refused with `delivery-not-failed`. If the webhook is inactive, the delivery is RETRYING without `nextAttemptAt`, and is sent when the webhook is active again. If it is deleted, the code is `webhook-deleted`. The caller needs the scope of each event type of the webhook, and that of the event of the delivery.
    *
    * Requires the scope **WEBHOOKS_WRITE**.
    */

@@ -15,7 +15,7 @@ export function requireReadScopes(
   const unread = [...new Set(eventTypes)].filter(type => !mayReadEvent(scopes, type))
   if (unread.length === 0) return
   throw new Refusal('scope-missing', {
-    detail: `may not read ${neededFor(unread)}`,
+    detail: `needs ${unread.map(type => `the scope ${readScopesOf(type).join(', ')} for the event type ${type}`).join(', ')}`,
     eventTypes: unread,
     scopes: [...new Set(unread.flatMap(readScopesOf))],
   })

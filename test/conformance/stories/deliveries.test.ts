@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { createApi, createVersion } from '../src/apis.ts'
-import { cancel, delivery, failing, givenUp, retrying, testWebhook, working } from '../src/deliveries.ts'
+import {
+  cancel,
+  delivery,
+  failing,
+  givenUp,
+  retry,
+  retrying,
+  testWebhook,
+  working,
+} from '../src/deliveries.ts'
 import { admin, eventually, findListed, unique } from '../src/gantry.ts'
 import { happen } from '../src/platform-events.ts'
 import { heldReply, verify } from '../src/receiver.ts'
@@ -26,14 +35,16 @@ describe.concurrent('an inactive webhook', () => {
     )
   })
 
-  test('is not called: pending deliveries wait until it is active again', async () => {
+  test('is not called: pending deliveries wait until it is active again, also if a user retries them', async () => {
     const { webhook, inbox, id } = await retrying('CONFIGURATION_CHANGED')
     inbox.respond = working
     const waiting = await readDelivery(webhook, id)
-    expect(waiting).toMatchObject({ status: 'RETRYING', attempts: 1 })
+    const unplanned = { status: 'RETRYING', attempts: 1, nextAttemptAt: null }
+    expect(waiting).toMatchObject(unplanned)
+    expect((await retry(id)).as<Delivery>(200)).toMatchObject(unplanned)
     // Another delivery that exhausts its attempts ends after the last possible retry of this one.
     await givenUp('CONFIGURATION_CHANGED')
-    expect(await readDelivery(webhook, id)).toMatchObject({ status: 'RETRYING', attempts: 1 })
+    expect(await readDelivery(webhook, id)).toMatchObject(unplanned)
 
     await changeWebhook(webhook, { active: true })
     expect(await delivered(webhook, id, 'SUCCESS')).toMatchObject({ attempts: 2 })
@@ -244,6 +255,7 @@ describe.concurrent('the history', () => {
       return found
     })
     expect(record).toMatchObject({ webhook: pending.webhook.id, attempts: 1 })
+    ;(await retry(pending.id)).refused(409, 'webhook-deleted')
     expect(pending.inbox.received).toHaveLength(1)
   })
 })

@@ -83,7 +83,6 @@ const FIELDS: Readonly<Record<string, string>> = {
   message: 'Text for people',
   method: 'HTTP method, or its like in other kinds of documents',
   name: 'Name',
-  nextAttemptAt: 'Time of the next attempt; null if none is planned',
   number: 'Number, from 1',
   op: 'What the operation does',
   openapi: 'Version of OpenAPI',

@@ -64,6 +64,7 @@ export const PROBLEMS = {
   },
   'too-many-webhooks': { status: 409, title: 'The owner has the maximum number of webhooks' },
   'webhook-inactive': { status: 409, title: 'The webhook is inactive' },
+  'webhook-deleted': { status: 409, title: 'The webhook of the delivery is deleted' },
   'owner-lacks-scope': { status: 409, title: 'The owner of the webhook may not read an event type' },
   'recovery-running': { status: 409, title: 'A recovery of the webhook is running' },
   'recovery-not-running': { status: 409, title: 'The recovery is not running' },

@@ -257,7 +257,10 @@ export const DeliveryRecord = z
     attempts: z.int().meta({ description: 'Attempts so far' }),
     createdAt: Timestamp,
     lastAttemptAt: Timestamp.nullable(),
-    nextAttemptAt: Timestamp.nullable(),
+    nextAttemptAt: Timestamp.nullable().meta({
+      description:
+        'Time of the next attempt. Null if none is planned, during an attempt, and while the webhook is inactive',
+    }),
     waitsFor: z
       .uuid()
       .nullable()
@@ -643,11 +646,11 @@ export const listDeliveries = operation('listDeliveries', 'GET /webhooks/request
 export const retryDelivery = operation('retryDelivery', 'POST /webhooks/requests/{request_id}/retry', {
   ...deliveries,
   summary: 'Retry a failed delivery now',
-  description: `Makes an attempt now, and after a failure starts the schedule of pauses from the beginning, also for a delivery that is RETRYING. ${NEEDS_SCOPES_OF_EVENT}`,
+  description: `Makes an attempt now, and after a failure starts the schedule of pauses from the beginning, also for a delivery that is RETRYING. CREATED and SUCCESS are refused with \`delivery-not-failed\`. If the webhook is inactive, the delivery is RETRYING without \`nextAttemptAt\`, and is sent when the webhook is active again. If it is deleted, the code is \`webhook-deleted\`. ${NEEDS_SCOPES_OF_EVENT}`,
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
   responses: { 200: { description: 'The delivery', schema: DeliveryRecord } },
-  problems: ['delivery-not-found', 'delivery-not-failed'],
+  problems: ['delivery-not-found', 'delivery-not-failed', 'webhook-deleted'],
 })
 
 export const cancelDelivery = operation('cancelDelivery', 'POST /webhooks/requests/{request_id}/cancel', {

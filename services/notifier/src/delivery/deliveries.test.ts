@@ -2,6 +2,7 @@ import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
 import { DELIVERY, openNotifier, uuid } from '../testing/notifier-host.ts'
 import { Deliveries } from './deliveries.ts'
+import { deliveryRecord } from './delivery.projection.ts'
 
 const open = async () => {
   const now = () => new Date('2026-11-21T10:00:00.000Z')
@@ -24,6 +25,19 @@ test('pending deliveries are found by webhook, in the order of their due times',
   expect(await deliveries.countPending()).toBe(2)
   expect(await deliveries.pendingType(other, ['API_CREATED', 'API_DELETED'])).toBe('API_DELETED')
   expect(await deliveries.pendingType(other, ['API_CREATED'])).toBeUndefined()
+})
+
+test('a delivery that waits for an inactive webhook has no time of the next attempt, unless it is a test', async () => {
+  const { deliveries, create } = await open()
+  await create(1)
+  await create(2, { eventType: 'TEST' })
+  const nextOf = async (n: number, active: boolean) => {
+    const doc = (await deliveries.documents.get(uuid(n)))?.doc ?? expect.fail()
+    const webhook = { active, eventTypes: ['API_CREATED'] }
+    return (await deliveryRecord(doc, deliveries.payloads, { scopes: [] }, webhook)).nextAttemptAt
+  }
+  const { now } = storyMetadata
+  expect([await nextOf(1, true), await nextOf(1, false), await nextOf(2, false)]).toEqual([now, null, now])
 })
 
 test('the most overdue delivery determines how late deliveries are', async () => {

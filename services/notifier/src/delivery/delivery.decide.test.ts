@@ -257,7 +257,7 @@ describe('a retry requested by a user', () => {
     for (const history of [CREATED, FIRST_UNDER_WAY, SUCCESS])
       on(history, retry).thenRefused('delivery-not-failed')
     given().when(retry).thenRefused('delivery-not-found')
-    on(GIVE_UP, { type: 'RetryDelivery', metadata, webhookDeleted: true }).thenRefused('delivery-not-failed')
+    on(GIVE_UP, { type: 'RetryDelivery', metadata, webhookDeleted: true }).thenRefused('webhook-deleted')
   })
   test('during an attempt leads to another attempt at once if that one fails', () => {
     const history = [...SECOND_UNDER_WAY, retryRequested]

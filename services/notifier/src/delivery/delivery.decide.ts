@@ -168,8 +168,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
       if (expired(state, rules, now)) throw new Refusal('delivery-not-found')
       if (state.status === 'CREATED' || state.status === 'SUCCESS')
         throw new Refusal('delivery-not-failed', { detail: `the delivery is ${state.status}` })
-      if (command.webhookDeleted)
-        throw new Refusal('delivery-not-failed', { detail: 'the webhook of the delivery is deleted' })
+      if (command.webhookDeleted) throw new Refusal('webhook-deleted')
       return [{ type: 'RetryRequested', data: { at: now } }]
     }
     case 'RecoverDelivery':

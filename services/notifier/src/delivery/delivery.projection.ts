@@ -8,6 +8,7 @@ import {
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/stores'
 import { traceIdOf } from '@gantry/tracing'
+import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import { shownUrl } from '../webhook/webhook.ts'
 import {
   blocksLater,
@@ -137,22 +138,26 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
   }
 }
 
+/** What the record of a delivery needs of its webhook. */
+export type Receiver = Pick<WebhookDocument, 'active' | 'eventTypes'>
+
 /**
  * The record as the REST API returns it to a caller. Without the read scope of the event type the record lacks the
  * payload and everything that an endpoint may repeat of it: responses, and the Location in a failure message.
- * @param ofWebhook event types of the webhook, whose readers see its whole URL; undefined if the webhook is deleted
+ * @param webhook its readers see its whole URL; undefined if it is deleted
  */
 export async function deliveryRecord(
   { format, queue, finishedAt, line, turn, ...stored }: DeliveryDocument,
   payloads: Pick<Payloads, 'load'>,
   caller: Pick<Principal, 'scopes'>,
-  ofWebhook: readonly string[] = Object.keys(EVENT_TYPES),
+  webhook: Receiver = { active: true, eventTypes: Object.keys(EVENT_TYPES) },
 ): Promise<DeliveryRecord> {
   const shown = <Sent extends { url: string }>(sent: Sent): Sent => ({
     ...sent,
-    url: shownUrl(sent.url, caller, [stored.eventType, ...ofWebhook]),
+    url: shownUrl(sent.url, caller, [stored.eventType, ...webhook.eventTypes]),
   })
-  const fields = { ...shown(stored), attemptLog: stored.attemptLog.map(shown) }
+  const nextAttemptAt = webhook.active || isTest(stored) ? stored.nextAttemptAt : null
+  const fields = { ...shown(stored), nextAttemptAt, attemptLog: stored.attemptLog.map(shown) }
   if (mayReadEvent(caller.scopes, fields.eventType)) {
     const body = await payloads.load(fields.eventId, format)
     return { ...fields, payload: body === undefined ? null : JSON.parse(body) }

@@ -16,7 +16,7 @@ import type { Condition } from '@gantry/stores'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import type { Deliveries, Dispatch } from './deliveries.ts'
-import { type DeliveryDocument, deliveryRecord, documentOf } from './delivery.projection.ts'
+import { type DeliveryDocument, deliveryRecord, documentOf, type Receiver } from './delivery.projection.ts'
 import type { DeliveryState } from './delivery.ts'
 
 export interface DeliveryRoutes {
@@ -32,10 +32,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     const target = await webhooks.existing(params.webhook_id)
     requireReadScopes(principal, target.eventTypes)
     const executed = await dispatcher.deliver(target, testEvent(target.id, newId(), metadata), { metadata })
-    return {
-      status: 202,
-      body: await current(executed, principal, target.eventTypes),
-    }
+    return { status: 202, body: await current(executed, principal, target) }
   })
 
   route(listWebhookDeliveries, async ({ params, query, principal }) => {
@@ -49,31 +46,31 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   }))
 
   route(getDelivery, async ({ params, principal }) => {
-    const { eventTypes } = await webhooks.existing(params.webhook_id)
+    const webhook = await webhooks.existing(params.webhook_id)
     const stored = await deliveries.documents.get(params.request_id)
     if (stored?.doc.webhook !== params.webhook_id) throw new Refusal('delivery-not-found')
-    return { status: 200, body: await record(stored.doc, principal, eventTypes) }
+    return { status: 200, body: await record(stored.doc, principal, webhook) }
   })
 
   route(retryDelivery, async ({ params, metadata, principal }) => {
     const id = params.request_id
-    const eventTypes = await typesForChange(options, id, principal)
-    const webhookDeleted = eventTypes === undefined
+    const webhook = await webhookForChange(options, id, principal)
+    const webhookDeleted = webhook === undefined
     const executed = await deliveries.execute(id, { type: 'RetryDelivery', metadata, webhookDeleted })
     dispatcher.changed(executed.state)
-    return { status: 200, body: await current(executed, principal, eventTypes) }
+    return { status: 200, body: await current(executed, principal, webhook) }
   })
 
   route(cancelDelivery, async ({ params, metadata, principal }) => {
     const id = params.request_id
-    const eventTypes = await typesForChange(options, id, principal)
+    const webhook = await webhookForChange(options, id, principal)
     const executed = await deliveries.execute(id, { type: 'CancelDelivery', metadata })
     dispatcher.changed(executed.state)
-    return { status: 200, body: await current(executed, principal, eventTypes) }
+    return { status: 200, body: await current(executed, principal, webhook) }
   })
 
-  const record = (doc: DeliveryDocument, caller: Principal, ofWebhook: readonly string[] | undefined) =>
-    deliveryRecord(doc, deliveries.payloads, caller, ofWebhook)
+  const record = (doc: DeliveryDocument, caller: Principal, webhook: Receiver | undefined) =>
+    deliveryRecord(doc, deliveries.payloads, caller, webhook)
 
   const list = async (where: Record<string, Condition | undefined>, query: Paging, caller: Principal) => {
     const { items, total } = await deliveries.documents.find(
@@ -84,18 +81,14 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
       where: { id: { in: ids } },
       limit: Math.max(1, ids.length),
     })
-    const types = new Map(found.map(({ doc }) => [doc.id, doc.eventTypes]))
-    const content = await Promise.all(items.map(({ doc }) => record(doc, caller, types.get(doc.webhook))))
+    const receivers = new Map(found.map(({ doc }) => [doc.id, doc]))
+    const content = await Promise.all(items.map(({ doc }) => record(doc, caller, receivers.get(doc.webhook))))
     return page(content, total, query)
   }
 
-  const current = (
-    { state }: { state: DeliveryState },
-    caller: Principal,
-    eventTypes: readonly string[] | undefined,
-  ) => {
+  const current = ({ state }: { state: DeliveryState }, caller: Principal, webhook: Receiver | undefined) => {
     if (state.status === 'Absent') throw new Refusal('delivery-not-found')
-    return record(documentOf(state), caller, eventTypes)
+    return record(documentOf(state), caller, webhook)
   }
 }
 
@@ -112,20 +105,20 @@ const testEvent = (webhook: string, id: string, { now: time, actor, requestId }:
 })
 
 /**
- * The event types of the webhook of a delivery; undefined if the webhook is deleted.
- * @throws Refusal delivery-not-found; scope-missing when the caller may not read one of them, or the event
+ * The webhook of a delivery; undefined if it is deleted.
+ * @throws Refusal delivery-not-found; scope-missing when the caller may not read one of its event types, or the event
  */
-async function typesForChange(
+async function webhookForChange(
   { deliveries, webhooks }: DeliveryRoutes,
   id: string,
   caller: Principal,
-): Promise<readonly string[] | undefined> {
+): Promise<Receiver | undefined> {
   const { state } = await deliveries.load(id)
   if (state.status === 'Absent') throw new Refusal('delivery-not-found')
-  const { state: webhook } = await webhooks.load(state.webhook)
-  const eventTypes = webhook.status === 'Live' ? webhook.record.eventTypes : undefined
-  requireReadScopes(caller, [state.eventType, ...(eventTypes ?? [])])
-  return eventTypes
+  const { state: found } = await webhooks.load(state.webhook)
+  const webhook = found.status === 'Live' ? found.record : undefined
+  requireReadScopes(caller, [state.eventType, ...(webhook?.eventTypes ?? [])])
+  return webhook
 }
 
 function conditions({ status, eventType, eventId, api = [], from, to }: Paging, caller: Principal) {

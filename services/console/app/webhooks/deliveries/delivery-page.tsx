@@ -9,7 +9,14 @@ import { Loading } from '../../parts/states.tsx'
 import { PauseText } from '../pause-text.tsx'
 import { Attempts } from './attempts.tsx'
 import { DeliveryActions } from './delivery-actions.tsx'
-import { type Delivery, deliveryQuery, type Pause, usePauses, webhookOfQuery } from './delivery-queries.ts'
+import {
+  type Delivery,
+  deliveryQuery,
+  isPending,
+  type Pause,
+  usePauses,
+  webhookOfQuery,
+} from './delivery-queries.ts'
 import { Facts } from './facts.tsx'
 import { lastFault } from './faults.ts'
 import { readOneDeliverySearch } from './search.ts'
@@ -64,7 +71,7 @@ function Content({ delivery, pause }: { delivery: Delivery; pause: Pause | undef
           The webhook has another URL since the last attempt. The next one goes to {current}
         </Text>
       )}
-      {webhook.data?.active === false && delivery.eventType !== 'TEST' && delivery.nextAttemptAt && (
+      {webhook.data?.active === false && delivery.eventType !== 'TEST' && isPending(delivery) && (
         <Text size="sm">The webhook is inactive. The delivery waits until it is active again.</Text>
       )}
       <Waiting delivery={delivery} />
