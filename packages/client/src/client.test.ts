@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { gantryClient, logIn } from './client.ts'
+import { VALUES } from './operations.generated.ts'
 import { ConnectionError, ProblemError } from './problem.ts'
 import type { ClientOptions } from './transport.ts'
 
@@ -283,7 +284,43 @@ test('the types accept what an operation accepts', () => {
     }),
     // @ts-expect-error the operation is no list
     client.getApi.all,
+    client.importApi({ body: '' }).then(result => result.status !== 202 && result.body.displayName),
+    client.importApi({ body: '', dryRun: true }).then(({ status, body }) => status === 200 && body.findings),
+    // @ts-expect-error there is no such scope
+    client.createAccessToken({ body: { name: '', scopes: ['API_REED'] } }),
+    client.createAccessToken({
+      body: { name: '', scopes: VALUES.Scope.filter(scope => `${scope}` === 'x') },
+    }),
+    client.createAccessToken({ body: { name: '', scopes: [] } }).then(({ body }) => {
+      // @ts-expect-error the secret may be withheld
+      body.token.length
+      return body.secretWithheld ? body.id : body.token.length
+    }),
   ]
+  expect(check).toBeTypeOf('function')
+})
+
+test('the types of an event follow from its type', () => {
+  const webhook = { displayName: '', url: '', active: true }
+  const check = async function* (client: ReturnType<typeof gantryClient>) {
+    // @ts-expect-error there is no such type
+    yield client.followEvents({ type: ['API_CREATD'] })
+    // @ts-expect-error there is no such type
+    yield client.createWebhook({ body: { ...webhook, eventTypes: ['API_CREATD'] } })
+    for await (const event of client.followEvents()) {
+      // @ts-expect-error not all events have the data of an API
+      yield event.data.displayName
+      if (event.type === 'API_DEPLOYED') yield event.data.api.displayName
+    }
+    for await (const event of client.followEvents({ type: ['API_CREATED', 'API_UPDATED'] }))
+      yield event.data.displayName
+    for await (const { eventType, payload } of client.listDeliveries.all({ eventType: 'TEST' })) {
+      if (payload === null) yield eventType
+      else if (Array.isArray(payload)) yield payload[0].specversion
+      else if ('specversion' in payload) yield payload.specversion
+      else if (payload.type === 'API_CREATED') yield payload.data.displayName
+    }
+  }
   expect(check).toBeTypeOf('function')
 })
 

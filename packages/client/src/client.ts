@@ -1,5 +1,5 @@
 import { requestBody } from './content.ts'
-import { type FollowOptions, followEvents } from './events.ts'
+import { type FollowOptions, followEvents, type StreamedEvent } from './events.ts'
 import { type Operations, ROUTES, type Schemas } from './operations.generated.ts'
 import { type ClientOptions, jsonOf, pathOf, type Send, transport } from './transport.ts'
 
@@ -79,15 +79,22 @@ interface ListCall<Id extends OperationId> extends Call<Id> {
   all(...given: Arguments<Omit<Input<Id>, 'page'>, AnyOptions>): Items<ItemOf<Id>>
 }
 
+type Import = Input<'importApi'>
+type ImportOptions = CallOptions<'importApi'>
+type ImportResult<Status> = Extract<Result<'importApi'>, { status: Status }>
+
 interface ImportCall extends Call<'importApi'> {
   /** Answers what the import of a document would do, or with the job that finds it out for many. */
   (
-    input: Input<'importApi'> & { dryRun: true },
-    options?: CallOptions<'importApi'>,
+    input: Import & { dryRun: true },
+    options?: ImportOptions,
   ): Promise<(ImportResult<200> & { body: Schemas['ImportPlan'] }) | ImportResult<202>>
+  /** Answers with the API of a document, or with the job that imports many. */
+  (
+    input: Import & { dryRun?: false | undefined },
+    options?: ImportOptions,
+  ): Promise<(ImportResult<200> & { body: Schemas['Api'] }) | ImportResult<201 | 202>>
 }
-
-type ImportResult<Status> = Extract<Result<'importApi'>, { status: Status }>
 
 type CallOf<Id extends OperationId> = [ItemOf<Id>] extends [never]
   ? 'ifNoneMatch' extends Operations[Id]['options']
@@ -95,18 +102,23 @@ type CallOf<Id extends OperationId> = [ItemOf<Id>] extends [never]
     : Call<Id>
   : ListCall<Id>
 
+type StreamedEventType = Schemas['StreamedEventType']
+
 /** A method for each operation, named by its operationId. */
 export type GantryClient = { readonly [Id in Exclude<OperationId, 'importApi'>]: CallOf<Id> } & {
   readonly importApi: ImportCall
   /**
-   * The public events from a position on, and new ones as they happen. Connects again after failures, until the signal is
-   * aborted. Save the `position` of an event with its effect, and pass it as `after` to continue.
+   * The public events from a position on, and new ones as they happen. Events of a type whose scope the token lacks are left
+   * out. Connects again after failures, until the signal is aborted. Save the `position` of an event with its effect, and pass
+   * it as `after` to continue.
    * @throws ProblemError when the position or the filter is refused, e.g. `log-replaced`
    */
-  followEvents(
-    filter?: Omit<Input<'streamEvents'>, 'follow' | 'format' | 'size' | 'to'>,
+  followEvents<Type extends StreamedEventType = StreamedEventType>(
+    filter?: Omit<Input<'streamEvents'>, 'follow' | 'format' | 'size' | 'to' | 'type'> & {
+      type?: readonly Type[] | undefined
+    },
     options?: FollowOptions,
-  ): AsyncGenerator<Schemas['StreamedEvent'], void, undefined>
+  ): AsyncGenerator<StreamedEvent<Type>, void, undefined>
 }
 
 /** The largest page, so that a list takes few requests. */

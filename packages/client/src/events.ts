@@ -15,7 +15,11 @@ export interface FollowOptions {
   onPosition?: (position: string) => void
 }
 
-type Event = Schemas['StreamedEvent']
+/** A public event, or one of the types that are named, e.g. `StreamedEvent<'API_CREATED'>`. */
+export type StreamedEvent<Type extends Schemas['StreamedEventType'] = Schemas['StreamedEventType']> = Extract<
+  Schemas['StreamedEvent'],
+  { type: Type }
+>
 
 /**
  * Events from a position on. A broken or silent connection is made again after the last position.
@@ -26,14 +30,14 @@ export async function* followEvents(
   send: Send,
   { after, ...filter }: Record<string, unknown> = {},
   { signal, onPosition }: FollowOptions = {},
-): AsyncGenerator<Event, void, undefined> {
+): AsyncGenerator<StreamedEvent, void, undefined> {
   let position = after as string | undefined
   for (let failures = 0; !signal?.aborted; ) {
     try {
       for await (const line of lines(send, { ...filter, after: position }, signal)) {
         failures = 0
         if (line === '') continue
-        const event = JSON.parse(line) as Event | { position: string }
+        const event = JSON.parse(line) as StreamedEvent | { position: string }
         position = event.position
         if ('id' in event) yield event
         else onPosition?.(position)

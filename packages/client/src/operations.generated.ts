@@ -219,6 +219,146 @@ export type WebhookEvent =
   | Schemas['ProductApiRemovedPayload']
   | Schemas['TestPayload']
 
+/** The data of the events of GET /events, by type. */
+interface EventData {
+  API_CREATED: Schemas['PublishedApi']
+  API_UPDATED: Schemas['PublishedApi']
+  API_DELETED: Schemas['PublishedApi']
+  API_DEPLOYED: Schemas['PublishedDeployment']
+  API_UNDEPLOYED: Schemas['PublishedDeployment']
+  API_DEPLOYMENT_FAILED: Schemas['FailedDeployment']
+  API_VERSION_CREATED: Schemas['PublishedVersion']
+  API_VERSION_UPDATED: Schemas['PublishedVersion']
+  API_VERSION_DELETED: Schemas['PublishedVersion']
+  API_IMAGE_UPDATED: Schemas['PublishedImage']
+  API_IMAGE_DELETED: Schemas['PublishedImage']
+  API_VERSION_DOCUMENT_UPDATED: Schemas['PublishedDocument']
+  API_VERSION_DOCUMENT_DELETED: Schemas['PublishedDocument']
+  WEBHOOK_FAILING: Schemas['FailingWebhook']
+  WEBHOOK_DISABLED: Schemas['PublishedWebhook']
+  SUBSCRIPTION_CREATED: { [name: string]: unknown }
+  SUBSCRIPTION_DELETED: { [name: string]: unknown }
+  APPROVAL_REQUEST_CREATED: { [name: string]: unknown }
+  APPROVAL_REQUEST_DECIDED: { [name: string]: unknown }
+  CONFIGURATION_CHANGED: { [name: string]: unknown }
+  PRODUCT_API_ADDED: Schemas['ProductApi']
+  PRODUCT_API_REMOVED: Schemas['ProductApi']
+  DEPLOYMENT_REQUESTED: Schemas['DeploymentJob']
+  WEBHOOK_CREATED: Schemas['PublishedWebhook']
+  WEBHOOK_UPDATED: Schemas['PublishedWebhook']
+  WEBHOOK_TRANSFERRED: Schemas['PublishedWebhook']
+  WEBHOOK_SECRET_ROTATED: Schemas['PublishedWebhook']
+  WEBHOOK_DELETED: Schemas['PublishedWebhook']
+  RECOVERY_REQUESTED: {
+    webhook: string
+    /** ISO 8601 UTC with milliseconds */
+    from: string
+    /** ISO 8601 UTC with milliseconds */
+    to: string
+    status: Schemas['RecoveryStatus']
+  }
+  RECOVERY_CANCELLED: {
+    webhook: string
+    /** ISO 8601 UTC with milliseconds */
+    from: string
+    /** ISO 8601 UTC with milliseconds */
+    to: string
+    status: Schemas['RecoveryStatus']
+  }
+  DELIVERY_RETRIED: {
+    webhook: string
+    eventId: string
+    eventType: Schemas['WebhookEventType']
+    status: Schemas['DeliveryStatus']
+  }
+  DELIVERY_CANCELLED: {
+    webhook: string
+    eventId: string
+    eventType: Schemas['WebhookEventType']
+    status: Schemas['DeliveryStatus']
+  }
+  USER_CREATED: {
+    id: string
+    role: Schemas['Role']
+    status: Schemas['ActiveStatus']
+    /** Logs in through single sign-on */
+    sso: boolean
+    /** Locked after too many wrong passwords */
+    lockedUntil?: string | null | undefined
+    /** ISO 8601 UTC with milliseconds */
+    createdAt: string
+    /** ISO 8601 UTC with milliseconds */
+    updatedAt: string
+  }
+  USER_UPDATED: {
+    id: string
+    role: Schemas['Role']
+    status: Schemas['ActiveStatus']
+    /** Logs in through single sign-on */
+    sso: boolean
+    /** Locked after too many wrong passwords */
+    lockedUntil?: string | null | undefined
+    /** ISO 8601 UTC with milliseconds */
+    createdAt: string
+    /** ISO 8601 UTC with milliseconds */
+    updatedAt: string
+  }
+  USER_DELETED: {
+    id: string
+    role: Schemas['Role']
+    status: Schemas['ActiveStatus']
+    /** Logs in through single sign-on */
+    sso: boolean
+    /** Locked after too many wrong passwords */
+    lockedUntil?: string | null | undefined
+    /** ISO 8601 UTC with milliseconds */
+    createdAt: string
+    /** ISO 8601 UTC with milliseconds */
+    updatedAt: string
+  }
+  USER_ERASED: { [name: string]: unknown }
+}
+
+/** The values of the schemas that are lists of values, e.g. `VALUES.Scope`. */
+export const VALUES = {
+  ActiveStatus: ['ACTIVE', 'INACTIVE'],
+  VersionStatus: ['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RETIRED', 'INACTIVE'],
+  DocumentKind: ['openapi', 'asyncapi', 'graphql', 'protobuf', 'wsdl', 'postman', 'json-schema', 'markdown', 'other'],
+  RuleSetKind: ['openapi', 'asyncapi'],
+  JobStatus: ['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'],
+  Scope: ['API_READ', 'API_WRITE', 'ENVIRONMENT_READ', 'ENVIRONMENT_WRITE', 'USER_READ', 'USER_WRITE', 'ACCESS_TOKEN_MANAGE', 'APPLICATION_READ', 'APPLICATION_WRITE', 'PLAN_READ', 'PLAN_WRITE', 'SUBSCRIPTIONS_READ', 'SUBSCRIPTIONS_WRITE', 'CONFIGURATION_READ', 'CONFIGURATION_WRITE', 'METRICS_READ', 'ORGANIZATION_READ', 'ORGANIZATION_WRITE', 'GIT_CREDENTIALS_READ', 'GIT_CREDENTIALS_WRITE', 'DISCOVERY', 'USER_INVITATION', 'APPROVAL_REQUEST_READ', 'APPROVAL_REQUEST_WRITE', 'AUDIT_LOG_READ', 'RULE_SETS_READ', 'RULE_SETS_WRITE', 'DEV_PORTAL_READ', 'DEV_PORTAL_WRITE', 'WEBHOOKS_READ', 'WEBHOOKS_WRITE', 'TERMS_OF_USE_READ', 'TERMS_OF_USE_WRITE', 'API_GATEWAY_READ', 'API_GATEWAY_WRITE', 'JOBS_READ', 'PLAN_ASSIGN_APIS', 'READ_GOVERNANCE_DATA', 'ACCESS_TENANT_DATA', 'SELF_SERVICE', 'CROSS_ORGANIZATION_ACCESS', 'SAML_LOGIN'],
+  ExportFormat: ['ndjson', 'csv', 'cef'],
+  Role: ['GLOBAL_ADMIN', 'ADMIN', 'USER', 'BILLING_CONTACT', 'NO_ACCESS'],
+  WebhookFormat: ['STANDARD', 'CLOUDEVENTS_STRUCTURED', 'CLOUDEVENTS_BATCHED'],
+  DeliveryStatus: ['CREATED', 'SUCCESS', 'RETRYING', 'GIVE_UP', 'CANCELLED'],
+  PlatformEventType: ['SUBSCRIPTION_CREATED', 'SUBSCRIPTION_DELETED', 'APPROVAL_REQUEST_CREATED', 'APPROVAL_REQUEST_DECIDED', 'CONFIGURATION_CHANGED', 'PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED'],
+  DeploymentStatus: ['CREATED', 'DEPLOYMENT_IN_PROGRESS', 'DEPLOYED', 'DEPLOYMENT_FAILED', 'UNDEPLOYED'],
+  DeploymentJobType: ['DEPLOY', 'UNDEPLOY'],
+  ImageType: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/svg+xml'],
+  DeploymentJobStatus: ['RUNNING', 'SUCCEEDED', 'FAILED'],
+  ChangeLevel: ['BREAKING', 'COMPATIBLE', 'UNCLEAR'],
+  Severity: ['ERROR', 'WARNING'],
+  PlannedAction: ['CREATE', 'UPDATE', 'NONE'],
+  JobType: ['BULK', 'IMPORT'],
+  JobResultStatus: ['CREATED', 'UPDATED', 'DELETED', 'UNCHANGED', 'FAILED'],
+  CredentialKind: ['LOGIN', 'ACCESS_TOKEN', 'PLATFORM_JWT'],
+  CircuitState: ['CLOSED', 'OPEN', 'HALF_OPEN'],
+  AttemptTrigger: ['AUTOMATIC', 'MANUAL', 'RECOVERY', 'TEST'],
+  FaultSide: ['RECEIVER', 'SERVICE'],
+  RecoveryStatus: ['RUNNING', 'COMPLETED', 'CANCELLED'],
+  PatchOperator: ['add', 'replace', 'remove'],
+  ReadModelStatus: ['LIVE', 'WAITING', 'BUILDING'],
+  RebuildOutcome: ['COMPLETED', 'CANCELLED', 'FAILED'],
+  KeyPurpose: ['LOGIN', 'AUDIT'],
+  KeyStatus: ['NEXT', 'CURRENT', 'RETIRED', 'REVOKED'],
+  ReplicaStatus: ['READY', 'NOT_READY', 'UNAVAILABLE'],
+  LagKind: ['PROJECTOR', 'RELAY', 'CONSUMER'],
+  StorePurpose: ['EVENT_LOG', 'READ_MODELS', 'MESSAGE_BUS', 'USER_KEYS', 'IMAGES'],
+  StoreStatus: ['AVAILABLE', 'UNAVAILABLE'],
+  WebhookEventType: ['API_CREATED', 'API_UPDATED', 'API_DELETED', 'API_DEPLOYED', 'API_UNDEPLOYED', 'API_DEPLOYMENT_FAILED', 'API_VERSION_CREATED', 'API_VERSION_UPDATED', 'API_VERSION_DELETED', 'API_IMAGE_UPDATED', 'API_IMAGE_DELETED', 'API_VERSION_DOCUMENT_UPDATED', 'API_VERSION_DOCUMENT_DELETED', 'WEBHOOK_FAILING', 'WEBHOOK_DISABLED', 'SUBSCRIPTION_CREATED', 'SUBSCRIPTION_DELETED', 'APPROVAL_REQUEST_CREATED', 'APPROVAL_REQUEST_DECIDED', 'CONFIGURATION_CHANGED', 'PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED', 'TEST'],
+  StreamedEventType: ['API_CREATED', 'API_UPDATED', 'API_DELETED', 'API_DEPLOYED', 'API_UNDEPLOYED', 'API_DEPLOYMENT_FAILED', 'API_VERSION_CREATED', 'API_VERSION_UPDATED', 'API_VERSION_DELETED', 'API_IMAGE_UPDATED', 'API_IMAGE_DELETED', 'API_VERSION_DOCUMENT_UPDATED', 'API_VERSION_DOCUMENT_DELETED', 'WEBHOOK_FAILING', 'WEBHOOK_DISABLED', 'SUBSCRIPTION_CREATED', 'SUBSCRIPTION_DELETED', 'APPROVAL_REQUEST_CREATED', 'APPROVAL_REQUEST_DECIDED', 'CONFIGURATION_CHANGED', 'PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED', 'DEPLOYMENT_REQUESTED', 'WEBHOOK_CREATED', 'WEBHOOK_UPDATED', 'WEBHOOK_TRANSFERRED', 'WEBHOOK_SECRET_ROTATED', 'WEBHOOK_DELETED', 'RECOVERY_REQUESTED', 'RECOVERY_CANCELLED', 'DELIVERY_RETRIED', 'DELIVERY_CANCELLED', 'USER_CREATED', 'USER_UPDATED', 'USER_DELETED', 'USER_ERASED'],
+} as const
+
 /** The schemas of the REST interface by name. */
 export interface Schemas {
   ActiveStatus: 'ACTIVE' | 'INACTIVE'
@@ -404,7 +544,7 @@ export interface Schemas {
     /** Whether events are delivered to it */
     active: boolean
     /** Types of the events to deliver */
-    eventTypes: Array<string>
+    eventTypes: Array<Schemas['WebhookEventType']>
     /** Whether the events of a resource are delivered one after another. Default: false */
     ordered?: boolean | null | undefined
     /** The body of a request: STANDARD has id, type, timestamp and data; CLOUDEVENTS_STRUCTURED is a CloudEvents 1.0 event, CLOUDEVENTS_BATCHED a batch of one event. Default: STANDARD */
@@ -423,9 +563,9 @@ export interface Schemas {
     /** Unchanged when absent */
     active?: boolean | null | undefined
     /** Types of the events to deliver */
-    events?: Array<string> | null | undefined
+    events?: Array<Schemas['WebhookEventType']> | null | undefined
     /** Alias of events */
-    eventTypes?: Array<string> | null | undefined
+    eventTypes?: Array<Schemas['WebhookEventType']> | null | undefined
     /** Whether the events of a resource are delivered one after another. Unchanged when absent */
     ordered?: boolean | null | undefined
     /** The body of a request: STANDARD has id, type, timestamp and data; CLOUDEVENTS_STRUCTURED is a CloudEvents 1.0 event, CLOUDEVENTS_BATCHED a batch of one event. Applies to deliveries that are created later. Unchanged when absent */
@@ -729,7 +869,7 @@ export interface Schemas {
     /** Whether events are delivered to it */
     active: boolean
     /** Types of the events to deliver */
-    eventTypes: Array<string>
+    eventTypes: Array<Schemas['WebhookEventType']>
     /** Whether the events of a resource are delivered one after another. A delivery waits until the previous one has a final status */
     ordered?: boolean | undefined
     /** The body of a request: STANDARD has id, type, timestamp and data; CLOUDEVENTS_STRUCTURED is a CloudEvents 1.0 event, CLOUDEVENTS_BATCHED a batch of one event. */
@@ -767,7 +907,7 @@ export interface Schemas {
     /** Whether events are delivered to it */
     active: boolean
     /** Types of the events to deliver */
-    eventTypes: Array<string>
+    eventTypes: Array<Schemas['WebhookEventType']>
     /** Whether the events of a resource are delivered one after another. A delivery waits until the previous one has a final status */
     ordered?: boolean | undefined
     /** The body of a request: STANDARD has id, type, timestamp and data; CLOUDEVENTS_STRUCTURED is a CloudEvents 1.0 event, CLOUDEVENTS_BATCHED a batch of one event. */
@@ -878,6 +1018,12 @@ export interface Schemas {
     field?: string | undefined
     /** Text for people */
     message: string
+    /** Line, from 1; null if it is not known */
+    line?: number | null | undefined
+    /** Column in the line, from 1; null if it is not known */
+    column?: number | null | undefined
+    /** JSON Pointer (RFC 6901); null for other syntaxes */
+    pointer?: string | null | undefined
     [name: string]: unknown
   }
   ApiPage: {
@@ -1470,11 +1616,15 @@ export interface Schemas {
     validUntil: string
     /** Time of a use, at most 10 minutes before the last one: uses are recorded every 10 minutes. Null before the first use */
     lastUsedAt: string | null
+  } & ({
     /** The secret. Shown only in this response */
-    token: string | null
+    token: string
+    secretWithheld?: never | undefined
+  } | {
+    token: null
     /** true if the response is repeated for an Idempotency-Key and the caller has another credential than the one that received the secret. The secret is then null */
-    secretWithheld?: true | undefined
-  }
+    secretWithheld: true
+  })
   AuditPage: {
     /** The items of the page, or the text */
     content: Array<Schemas['AuditRecord']>
@@ -1698,7 +1848,7 @@ export interface Schemas {
     /** Whether events are delivered to it */
     active: boolean
     /** Types of the events to deliver */
-    eventTypes: Array<string>
+    eventTypes: Array<Schemas['WebhookEventType']>
     /** Whether the events of a resource are delivered one after another. A delivery waits until the previous one has a final status */
     ordered: boolean
     /** The body of a request: STANDARD has id, type, timestamp and data; CLOUDEVENTS_STRUCTURED is a CloudEvents 1.0 event, CLOUDEVENTS_BATCHED a batch of one event. */
@@ -1744,7 +1894,7 @@ export interface Schemas {
     /** Whether events are delivered to it */
     active: boolean
     /** Types of the events to deliver */
-    eventTypes: Array<string>
+    eventTypes: Array<Schemas['WebhookEventType']>
     /** Whether the events of a resource are delivered one after another. A delivery waits until the previous one has a final status */
     ordered: boolean
     /** The body of a request: STANDARD has id, type, timestamp and data; CLOUDEVENTS_STRUCTURED is a CloudEvents 1.0 event, CLOUDEVENTS_BATCHED a batch of one event. */
@@ -1761,13 +1911,17 @@ export interface Schemas {
     health: Schemas['WebhookHealth'] | null
     /** After a rotation: until when deliveries also have a signature of an old secret; null if they have none, and for an earlier time (`at`) */
     oldSecretValidUntil: string | null
+  } & ({
     /** Standard Webhooks signing secret. Shown only in this response */
-    secret: string | null
+    secret: string
+    secretWithheld?: never | undefined
+  } | {
+    secret: null
     /** true if the response is repeated for an Idempotency-Key and the caller has another credential than the one that received the secret. The secret is then null */
-    secretWithheld?: true | undefined
-  }
+    secretWithheld: true
+  })
   EventType: {
-    name: string
+    name: Schemas['WebhookEventType']
     /** Text for people */
     description: string
     /** The scope that a reader of the payload needs */
@@ -1800,14 +1954,14 @@ export interface Schemas {
     /** Id of the event */
     eventId: string
     /** Type of the event */
-    eventType: string
+    eventType: Schemas['WebhookEventType']
     /** The API that the data of the event name; null for a caller who may not read the payload */
     api: string | null
     /** W3C trace id of the request that caused the event, or of the work of the service itself; null if there is none */
     traceId: string | null
     status: Schemas['DeliveryStatus']
     /** The body of the request to the endpoint, in the format that the webhook had when the delivery was created: an object, or for CLOUDEVENTS_BATCHED an array of one. Null for a caller without the scope of the event type, as is each responseBody */
-    payload: unknown
+    payload: WebhookEvent | Schemas['EmittedCloudEvent'] | [Schemas['EmittedCloudEvent']] | null
     /** Attempts so far */
     attempts: number
     /** ISO 8601 UTC with milliseconds */
@@ -1957,9 +2111,9 @@ export interface Schemas {
     position: string
   }
   FeedEvent: Schemas['StreamedEvent'] | Schemas['EmittedCloudEvent']
-  StreamedEvent: {
+  StreamedEvent: { [Type in keyof EventData]: {
     id: string
-    type: string
+    type: Type
     /** The service that recorded the event; for an event of the platform the source of its producer */
     source: string
     /** Id of the resource */
@@ -1969,7 +2123,7 @@ export interface Schemas {
     /** When it happened, ISO 8601 UTC */
     time: string
     /** The subject of the event, by its type */
-    data: { [name: string]: unknown }
+    data: EventData[Type]
     /** Version of the schema of data. Absent means 1 */
     version?: number | undefined
     /** Who caused the event */
@@ -1980,7 +2134,7 @@ export interface Schemas {
     traceId: string | null
     /** Value of ?after= to continue after this place. Opaque; the same place can have different values */
     position: string
-  }
+  } }[keyof EventData]
   EventActor: {
     id: string | null
     name: string
@@ -2265,7 +2419,7 @@ export interface Schemas {
     requestId: string
     /** Time */
     timestamp: string
-    /** With `field`; for `document-invalid` with `line`, `column` and `pointer` */
+    /** With `field`; for the content of a document or a rule set with `line`, `column` and `pointer` */
     errors?: Array<Schemas['ProblemFault']> | undefined
     [name: string]: unknown
   }
@@ -2281,6 +2435,8 @@ export interface Schemas {
     /** Number of warnings */
     warnings: number
   }
+  WebhookEventType: 'API_CREATED' | 'API_UPDATED' | 'API_DELETED' | 'API_DEPLOYED' | 'API_UNDEPLOYED' | 'API_DEPLOYMENT_FAILED' | 'API_VERSION_CREATED' | 'API_VERSION_UPDATED' | 'API_VERSION_DELETED' | 'API_IMAGE_UPDATED' | 'API_IMAGE_DELETED' | 'API_VERSION_DOCUMENT_UPDATED' | 'API_VERSION_DOCUMENT_DELETED' | 'WEBHOOK_FAILING' | 'WEBHOOK_DISABLED' | 'SUBSCRIPTION_CREATED' | 'SUBSCRIPTION_DELETED' | 'APPROVAL_REQUEST_CREATED' | 'APPROVAL_REQUEST_DECIDED' | 'CONFIGURATION_CHANGED' | 'PRODUCT_API_ADDED' | 'PRODUCT_API_REMOVED' | 'TEST'
+  StreamedEventType: 'API_CREATED' | 'API_UPDATED' | 'API_DELETED' | 'API_DEPLOYED' | 'API_UNDEPLOYED' | 'API_DEPLOYMENT_FAILED' | 'API_VERSION_CREATED' | 'API_VERSION_UPDATED' | 'API_VERSION_DELETED' | 'API_IMAGE_UPDATED' | 'API_IMAGE_DELETED' | 'API_VERSION_DOCUMENT_UPDATED' | 'API_VERSION_DOCUMENT_DELETED' | 'WEBHOOK_FAILING' | 'WEBHOOK_DISABLED' | 'SUBSCRIPTION_CREATED' | 'SUBSCRIPTION_DELETED' | 'APPROVAL_REQUEST_CREATED' | 'APPROVAL_REQUEST_DECIDED' | 'CONFIGURATION_CHANGED' | 'PRODUCT_API_ADDED' | 'PRODUCT_API_REMOVED' | 'DEPLOYMENT_REQUESTED' | 'WEBHOOK_CREATED' | 'WEBHOOK_UPDATED' | 'WEBHOOK_TRANSFERRED' | 'WEBHOOK_SECRET_ROTATED' | 'WEBHOOK_DELETED' | 'RECOVERY_REQUESTED' | 'RECOVERY_CANCELLED' | 'DELIVERY_RETRIED' | 'DELIVERY_CANCELLED' | 'USER_CREATED' | 'USER_UPDATED' | 'USER_DELETED' | 'USER_ERASED'
 }
 
 /** The operations of the REST interface by operationId. */
@@ -3487,7 +3643,7 @@ export interface Operations {
       sort?: Array<string> | undefined
       status?: Schemas['DeliveryStatus'] | undefined
       /** Deliveries of events of this type; TEST for tests */
-      eventType?: string | undefined
+      eventType?: Schemas['WebhookEventType'] | undefined
       /** Deliveries of this event */
       eventId?: string | undefined
       /** Deliveries of events whose data name one of these APIs; only of event types whose scope the caller has. Repeated or comma-separated */
@@ -3664,7 +3820,7 @@ export interface Operations {
       sort?: Array<string> | undefined
       status?: Schemas['DeliveryStatus'] | undefined
       /** Deliveries of events of this type; TEST for tests */
-      eventType?: string | undefined
+      eventType?: Schemas['WebhookEventType'] | undefined
       /** Deliveries of this event */
       eventId?: string | undefined
       /** Deliveries of events whose data name one of these APIs; only of event types whose scope the caller has. Repeated or comma-separated */
@@ -3827,7 +3983,7 @@ export interface Operations {
       /** Events on a page; only for application/json and application/cloudevents-batch+json */
       size?: number | undefined
       /** Event type; repeated or comma-separated for several types */
-      type?: Array<string> | undefined
+      type?: Array<Schemas['StreamedEventType']> | undefined
       /** Id of the API that the event concerns */
       api?: string | undefined
       /** Id of the webhook that the event concerns */

@@ -15,7 +15,7 @@ export class ProblemError extends Error {
   readonly code: Problem['code']
   readonly title: string
   readonly detail: string
-  /** What is wrong with the fields of the request; empty for problems of other kinds. */
+  /** What is wrong with the fields of the request, or with the document; empty for problems of other kinds. */
   readonly errors: readonly Schemas['ProblemFault'][]
   /** Id of the request, by which operators find it in logs. */
   readonly requestId: string | undefined

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
-import { openApiDocument } from '@gantry/contracts'
+import { jsonSchemaOf, OPERATIONS, openApiDocument, PUBLIC_EVENTS } from '@gantry/contracts'
 
 /** The file that `npm run generate` writes. */
 export const OPERATIONS_FILE = join(import.meta.dirname, '../operations.generated.ts')
 
 interface Schema {
+  /** The type itself, where the document has a wider one. */
+  text?: string
   $ref?: string
   type?: string | string[]
   format?: string
@@ -50,6 +52,8 @@ const NOT_REPEATABLE = ['changePassword', 'deployApi']
 /** The text of `operations.generated.ts`: a table of routes, and the types of the REST interface, from its OpenAPI document. */
 export function operationsSource(): string {
   const document = openApiDocument({ basePath: '', version: '0' }) as Document
+  const { schemas } = document.components
+  narrow(document)
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       path,
@@ -75,8 +79,18 @@ export function operationsSource(): string {
     '/** The request body of a webhook with the format STANDARD. */',
     `export type WebhookEvent =\n${union(payloads.map(payload => `  | ${payload}`))}`,
     '',
+    '/** The data of the events of GET /events, by type. */',
+    `interface EventData ${members(eventData, Object.keys(eventData))}`,
+    '',
+    '/** The values of the schemas that are lists of values, e.g. `VALUES.Scope`. */',
+    'export const VALUES = {',
+    ...Object.entries(schemas).flatMap(([name, { enum: values }]) =>
+      values ? [`  ${name}: [${values.map(literal).join(', ')}],`] : [],
+    ),
+    '} as const',
+    '',
     '/** The schemas of the REST interface by name. */',
-    `export interface Schemas ${members(document.components.schemas, Object.keys(document.components.schemas))}`,
+    `export interface Schemas ${members(schemas, Object.keys(schemas))}`,
     '',
     '/** The operations of the REST interface by operationId. */',
     'export interface Operations {',
@@ -85,6 +99,38 @@ export function operationsSource(): string {
     '',
   ].join('\n')
 }
+
+/** The types that `data` can have. The log has events of all versions. */
+const eventData: Record<string, Schema> = Object.fromEntries(
+  Object.entries(PUBLIC_EVENTS)
+    .filter(([type]) => type !== 'TEST')
+    .map(([type, { earlier, data }]) => [
+      type,
+      { anyOf: [...earlier, { data }].map(version => jsonSchemaOf(version.data) as Schema) },
+    ]),
+)
+
+/** Gives narrower types to what the document describes in words. */
+function narrow({ paths, webhooks, components: { schemas } }: Document): void {
+  schemas.WebhookEventType = { enum: Object.keys(webhooks) }
+  schemas.StreamedEventType = { enum: Object.keys(eventData) }
+  const { properties = {}, required } = schemas.StreamedEvent ?? {}
+  Object.assign(properties.type ?? {}, { text: 'Type' })
+  Object.assign(properties.data ?? {}, { text: 'EventData[Type]' })
+  schemas.StreamedEvent = {
+    text: `{ [Type in keyof EventData]: ${members(properties, required, '  ')} }[keyof EventData]`,
+  }
+  const cloudEvent = "Schemas['EmittedCloudEvent']"
+  const payload = `WebhookEvent | ${cloudEvent} | [${cloudEvent}] | null`
+  Object.assign(schemas.Delivery?.properties?.payload ?? {}, { text: payload })
+  Object.assign(schemas.EventType?.properties?.name ?? {}, { text: WEBHOOK_EVENT_TYPE })
+  const filter = paths['/events']?.get?.parameters?.find(({ name }) => name === 'type')
+  Object.assign(filter?.schema.items ?? {}, { text: "Schemas['StreamedEventType']" })
+}
+
+const WEBHOOK_EVENT_TYPE = "Schemas['WebhookEventType']"
+/** Names of members with event types of webhooks, which are texts in the document. */
+const EVENT_TYPE_MEMBERS = ['eventType', 'eventTypes', 'events']
 
 type Operation = Described & { path: string; method: string }
 const union = (lines: string[]) => lines.join('\n')
@@ -159,8 +205,9 @@ function responseType(content: Content | undefined): string {
 
 function typeOf(schema: Schema | boolean, indent = ''): string {
   if (typeof schema === 'boolean') return 'unknown'
-  const { $ref, type, format, enum: values, anyOf, oneOf, allOf } = schema
+  const { text, $ref, type, format, enum: values, anyOf, oneOf, allOf } = schema
   const any = anyOf ?? oneOf
+  if (text) return text
   if ($ref) return `Schemas['${$ref.split('/').at(-1)}']`
   if ('const' in schema) return literal(schema.const)
   if (values) return values.map(literal).join(' | ')
@@ -176,12 +223,31 @@ function typeOf(schema: Schema | boolean, indent = ''): string {
 
 const literal = (value: unknown) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
 
-function objectType({ properties, required, additionalProperties }: Schema, indent: string): string {
+function objectType(schema: Schema, indent: string): string {
+  const { properties, required, additionalProperties } = schema
+  if (properties?.secretWithheld) return withheldType(schema, indent)
   if (properties && Object.keys(properties).length > 0)
     return members(properties, required, indent, additionalProperties ? ['[name: string]: unknown'] : [])
   const of = additionalProperties ? typeOf(additionalProperties, indent) : 'unknown'
   return `{ [name: string]: ${of} }`
 }
+
+/** The type of a response with a secret, or with null because another credential has received the secret. */
+function withheldType({ properties = {}, required }: Schema, indent: string): string {
+  const { secretWithheld = {}, ...others } = properties
+  const secrets = Object.entries(others).filter(([name]) => SECRETS.has(name))
+  const names = secrets.map(([name]) => name)
+  const received = secrets.map(([name, { description = '' }]) => [name, { type: 'string', description }])
+  const withheld = names.map(name => [name, { type: 'null' }])
+  const rest = Object.entries(others).filter(([name]) => !SECRETS.has(name))
+  return [
+    members(Object.fromEntries(rest), required, indent),
+    ` & (${members({ ...Object.fromEntries(received), secretWithheld: { text: 'never' } }, names, indent)}`,
+    ` | ${members({ ...Object.fromEntries(withheld), secretWithheld }, [...names, 'secretWithheld'], indent)})`,
+  ].join('')
+}
+
+const SECRETS: ReadonlySet<string> = new Set(OPERATIONS.flatMap(({ secretFields = [] }) => secretFields))
 
 /** The members of an object type, each on a line with its description. */
 function members(
@@ -192,7 +258,8 @@ function members(
 ): string {
   const inner = `${indent}  `
   const lines = Object.entries(properties).flatMap(([name, schema]) => {
-    const type = typeOf(schema, inner)
+    const wide = typeOf(schema, inner)
+    const type = EVENT_TYPE_MEMBERS.includes(name) ? wide.replace(/\bstring\b/, WEBHOOK_EVENT_TYPE) : wide
     const key = /^\w+$/.test(name) ? name : `'${name}'`
     const line = required.includes(name) ? `${key}: ${type}` : `${key}?: ${type} | undefined`
     const described = schema.description && schema.description.toLowerCase() !== name.toLowerCase()

@@ -104,6 +104,16 @@ export type ProblemCode = keyof typeof PROBLEMS
 
 export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEMS, code)
 
+const Fault = z
+  .looseObject({
+    field: z.string().optional(),
+    message: z.string(),
+    line: z.int().nullish(),
+    column: z.int().nullish(),
+    pointer: z.string().nullish().meta({ description: 'JSON Pointer (RFC 6901); null for other syntaxes' }),
+  })
+  .meta({ id: 'ProblemFault' })
+
 /** Problem details (RFC 9457 §3) with the extension members of all problems. */
 export const Problem = z
   .looseObject({
@@ -115,12 +125,10 @@ export const Problem = z
     code: z.string().meta({ description: 'Stable, kebab-case' }),
     requestId: z.string(),
     timestamp: z.string(),
-    errors: z
-      .array(
-        z.looseObject({ field: z.string().optional(), message: z.string() }).meta({ id: 'ProblemFault' }),
-      )
-      .optional()
-      .meta({ description: 'With `field`; for `document-invalid` with `line`, `column` and `pointer`' }),
+    errors: z.array(Fault).optional().meta({
+      description:
+        'With `field`; for the content of a document or a rule set with `line`, `column` and `pointer`',
+    }),
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details' })
 export type Problem = z.infer<typeof Problem>
