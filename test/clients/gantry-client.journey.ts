@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { gantryClient } from '@gantry/client'
+import { gantryClient, logIn, type Schemas, VALUES } from '@gantry/client'
 import { buildPackage } from '@gantry/client/testing'
 import { freePort } from '@gantry/service-runtime/testing'
 import { startServiceProcess } from '@gantry/standalone/testing'
@@ -32,7 +32,8 @@ const webhook = {
   active: true,
   eventTypes: ['API_DEPLOYED' as const, 'API_CREATED' as const],
 }
-let token = ''
+/** Tokens with the scopes that the first line of each example names. */
+const tokens: Record<string, string> = {}
 
 beforeAll(async () => {
   buildPackage(join(folder, 'dist'))
@@ -42,40 +43,36 @@ beforeAll(async () => {
   const options = ['--offline', '--no-audit', '--no-fund']
   await run('npm', ['install', join(folder, 'gantry-client-0.1.0.tgz'), ...options], { cwd: project })
   const readme = readFileSync(join(ROOT, 'packages/client/README.md'), 'utf8')
-  for (const [, name = '', code = ''] of readme.matchAll(/^```js (\S+)\n([\s\S]*?)^```$/gm))
+  for (const [, name = '', code = ''] of readme.matchAll(/^```js(?:on)? (\S+)\n([\s\S]*?)^```$/gm)) {
     writeFileSync(join(project, name), code.replaceAll('http://localhost:8080', service.url))
-  const { body } = await gantry.createAccessToken({
-    body: {
-      name: 'examples',
-      scopes: [
-        'API_READ',
-        'API_WRITE',
-        'WEBHOOKS_READ',
-        'WEBHOOKS_WRITE',
-        'ACCESS_TOKEN_MANAGE',
-        'AUDIT_LOG_READ',
-      ],
-    },
-  })
-  token = body.token ?? ''
+    const named = /^\/\/ Scopes: (.*)/.exec(code)?.[1]?.match(/\w+/g) ?? []
+    const scopes = VALUES.Scope.filter(scope => named.some(name => name === scope))
+    if (scopes.length > 0) tokens[name] = await newToken(gantry, { name, scopes })
+  }
 })
 afterAll(async () => {
   await service.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The environment of the examples. */
-const environment = (settings: Record<string, string> = {}) => ({
+/** @returns the secret */
+async function newToken(of: typeof gantry, body: Schemas['AccessTokenInput']): Promise<string> {
+  return (await of.createAccessToken({ body })).body.token ?? ''
+}
+
+/** The environment of an example. */
+const environment = (example: string, settings: Record<string, string> = {}) => ({
   PATH: process.env.PATH,
-  GANTRY_TOKEN: token,
+  GANTRY_TOKEN: tokens[example],
   GANTRY_ADMIN_PASSWORD: service.password,
   ...settings,
 })
 
-/** Runs an example to its end. @returns the lines that it has printed */
+/** Runs an example to its end. @returns the lines that it has printed, those of standard error last */
 async function lines(example: string, settings?: Record<string, string>): Promise<string[]> {
-  const { stdout } = await run(node, [join(project, example)], { cwd: project, env: environment(settings) })
-  return stdout.split('\n').slice(0, -1)
+  const options = { cwd: project, env: environment(example, settings) }
+  const { stdout, stderr } = await run(node, [join(project, example)], options).catch(failed => failed)
+  return `${stdout}${stderr}`.split('\n').slice(0, -1)
 }
 
 /** Calls a function of an example. */
@@ -85,14 +82,14 @@ const calling = (example: string, call: string) =>
     ['--input-type=module', '--eval', `import * as it from './${example}'\nconsole.log(await it.${call})`],
     {
       cwd: project,
-      env: environment(),
+      env: environment(example),
     },
   ).then(({ stdout }) => stdout.trim())
 
 /** Starts an example that does not end. */
 function start(example: string, settings?: Record<string, string>) {
   const child = endsWithParent(
-    spawn(node, [join(project, example)], { cwd: project, env: environment(settings) }),
+    spawn(node, [join(project, example)], { cwd: project, env: environment(example, settings) }),
   )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += chunk))
@@ -109,16 +106,12 @@ const newApi = async (name: string) =>
 test('the examples of the README have no type errors against the declarations of the package', async () => {
   const tool = dirname(createRequire(join(ROOT, 'package.json')).resolve('@typescript/native/package.json'))
   const compilerOptions = {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, checkJs: true, skipLibCheck: false },
-    ...{
-      target: 'es2022',
-      module: 'nodenext',
-      types: ['node'],
-      typeRoots: [join(ROOT, 'node_modules/@types')],
-    },
+    ...{ exactOptionalPropertyTypes: true, noEmit: true, checkJs: true, skipLibCheck: false },
+    typeRoots: [join(ROOT, 'node_modules/@types')],
   }
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mjs'] }))
-  const checked = run(process.execPath, [join(tool, 'bin/tsc'), '-p', project]).catch(error => error)
+  const config = join(project, 'checked.json')
+  writeFileSync(config, JSON.stringify({ extends: './tsconfig.json', compilerOptions, include: ['*.mjs'] }))
+  const checked = run(process.execPath, [join(tool, 'bin/tsc'), '-p', config]).catch(error => error)
   expect((await checked).stdout).toBe('')
 })
 
@@ -199,28 +192,34 @@ test('a receiver accepts deliveries with the old secret after a rotation, and re
 test('a folder of APIs is mirrored, with changes and deletions', async () => {
   const documents = join(project, 'apis')
   mkdirSync(documents)
-  const write = (name: string, title: string) =>
+  const write = (name: string, title: string, version = '1') =>
     writeFileSync(
       join(documents, name),
-      JSON.stringify({ openapi: '3.1.0', info: { title, version: '1' }, paths: {} }),
+      JSON.stringify({ openapi: '3.1.0', info: { title, version }, paths: {} }),
     )
-  const mirrored = async () =>
-    (await gantry.listApis.all({ tags: ['mirrored'] }).toArray()).map(({ name }) => name)
+  const apis = () => gantry.listApis.all({ tags: ['mirrored'] }).toArray()
+  const mirrored = async () => (await apis()).map(({ name }) => name)
   write('a.json', 'Accounts')
   write('b.json', 'Billing')
   expect(await lines('mirror.mjs')).toEqual(['a.json: Accounts', 'b.json: Billing'])
   expect(await mirrored()).toEqual(['Accounts', 'Billing'])
+  write('a.json', 'Accounts', '2')
+  write('a3.json', 'Accounts', '3')
+  await lines('mirror.mjs')
+  const versions = await gantry.listVersions.all({ api_id: `${(await apis())[0]?.id}` }).toArray()
+  expect(versions.map(({ name }) => name).sort()).toEqual(['2', '3'])
+  rmSync(join(documents, 'a3.json'))
   rmSync(join(documents, 'b.json'))
   write('c.json', 'Contracts')
   expect(await lines('mirror.mjs')).toContainEqual(expect.stringMatching(/^deleted /))
   writeFileSync(join(documents, 'a.json'), '{"openapi": "3.1.0"')
-  expect(await lines('mirror.mjs')).toEqual(['c.json: Contracts'])
+  expect(await lines('mirror.mjs')).toEqual(['c.json: Contracts', expect.stringMatching(/^a.json: /)])
   expect(await mirrored()).toEqual(['Accounts', 'Contracts'])
   await gantry.importApi({
     body: new Blob(['{"openapi":"3.1.0","info":{"title":"Dues","version":"1"},"paths":{}}']),
   })
   write('d.json', 'Dues')
-  expect(await lines('mirror.mjs')).toEqual(['c.json: Contracts'])
+  expect(await lines('mirror.mjs')).toContain('d.json: Error: the API Dues is not of this folder')
   expect(await mirrored()).toEqual(['Accounts', 'Contracts'])
 })
 
@@ -245,19 +244,41 @@ test('failed deliveries of a day are retried', async () => {
   await becomes('SUCCESS')
 })
 
-test('access tokens are rotated, that of the script last, also after a run that died', async () => {
-  expect(await lines('rotate-tokens.mjs')).toEqual([])
-  const scopes = ['ACCESS_TOKEN_MANAGE' as const, 'API_READ' as const]
-  const other = { name: 'other', scopes, validityDays: 7 }
-  const { body: old } = await gantry.createAccessToken({ body: other })
-  const script = gantryClient({ baseUrl: service.url, token })
-  const lost = await script.createAccessToken({ body: other }, { idempotencyKey: `rotate-${old.id}` })
-  const printed = await lines('rotate-tokens.mjs', { DAYS: '0' })
-  expect(printed.pop()).toMatch(/^examples pat_/)
-  expect(printed).toHaveLength(2)
-  expect(printed).toContain(`other ${lost.body.token}`)
-  await expect(script.getSession()).rejects.toMatchObject({ status: 401 })
-  const renewed = printed.find(line => !line.endsWith(`${lost.body.token}`))?.split(' ')[1]
-  const { body } = await gantryClient({ baseUrl: service.url, token: renewed }).getSession()
-  expect(body.scopes.toSorted()).toEqual(scopes)
+test('access tokens are rotated, that of the script last, and none whose new secret the script cannot have', async () => {
+  const user = { username: 'rotator', password: 'rotator-password-1' }
+  await gantry.createUser({ body: { ...user, role: 'ADMIN' } })
+  const login = () => logIn({ baseUrl: service.url, ...user })
+  const as = (token: string) => gantryClient({ baseUrl: service.url, token })
+  const owner = as(await login())
+  const create = (name: string, scopes: Schemas['Scope'][]) =>
+    newToken(owner, { name, scopes, validityDays: 7 })
+  const token = await create('script', ['ACCESS_TOKEN_MANAGE', 'API_READ'])
+  await create('wide', ['API_READ', 'API_WRITE'])
+  await create('narrow', ['API_READ'])
+  const rotate = (GANTRY_TOKEN: string, DAYS: string) => lines('rotate-tokens.mjs', { GANTRY_TOKEN, DAYS })
+  expect(await rotate(token, '30')).toEqual([])
+  const listed = () => owner.listAccessTokens.all().toArray()
+  const before = await listed()
+  /** What a run that dies does for a token. */
+  const begin = async (by: typeof gantry, name: string) => {
+    const { id, scopes } = before.find(each => each.name === name) as Schemas['AccessToken']
+    const body = { name, scopes, validityDays: 7 }
+    return (await by.createAccessToken({ body }, { idempotencyKey: `rotate-${id}` })).body
+  }
+  const { token: repeated } = await begin(as(token), 'narrow')
+  const printed = await rotate(token, '0')
+  expect(printed).toEqual([
+    `narrow ${repeated}`,
+    ...['narrow', 'script'].map(name => expect.stringMatching(`^${name} pat_`)),
+    'wide has scopes that this program lacks: API_WRITE',
+  ])
+  await expect(as(token).getSession()).rejects.toMatchObject({ status: 401 })
+  const { body: renewed } = await as(`${printed[2]?.split(' ')[1]}`).getSession()
+  expect(renewed.scopes.toSorted()).toEqual(['ACCESS_TOKEN_MANAGE', 'API_READ'])
+  const { id: lost } = await begin(owner, 'wide')
+  expect(await rotate(await login(), '0')).toContain(
+    `wide: another login has received the secret of the new token ${lost}`,
+  )
+  const kept = (await listed()).filter(({ id }) => before.some(each => each.id === id))
+  expect(kept.map(({ name }) => name)).toEqual(['wide'])
 })
