@@ -1297,6 +1297,7 @@ export interface Schemas {
     changes: Array<Schemas['DocumentChange']>
     /** Whether there are more changes */
     truncated: boolean
+    /** The earlier document */
     from: Schemas['ComparedDocument']
   }
   DocumentChange: {
@@ -1312,7 +1313,6 @@ export interface Schemas {
     fromLine: number | null
   }
   ChangeLevel: 'BREAKING' | 'COMPATIBLE' | 'UNCLEAR'
-  /** The earlier document */
   ComparedDocument: {
     /** Id of the version */
     version: string

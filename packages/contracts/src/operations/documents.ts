@@ -103,7 +103,8 @@ export const DocumentDiff = z
         version: z.uuid().meta({ description: 'Id of the version' }),
         document: z.string().meta({ description: 'Name of the document' }),
       })
-      .meta({ id: 'ComparedDocument', description: 'The earlier document' }),
+      .meta({ id: 'ComparedDocument' })
+      .meta({ description: 'The earlier document' }),
   })
   .meta({ id: 'DocumentDiff' })
 export type DocumentDiff = z.infer<typeof DocumentDiff>
