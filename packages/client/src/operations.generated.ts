@@ -539,7 +539,7 @@ export interface Schemas {
     name?: string | null | undefined
     /** Name for people */
     displayName: string
-    /** http or https, without credentials. A host that is an IP address must be public or in WEBHOOK_ALLOWED_CIDRS; a host name is resolved and checked at each attempt */
+    /** http or https, without credentials. A host that is an IP address must be public or in WEBHOOK_ALLOWED_CIDRS; so must the loopback addresses for localhost. Another host name is resolved and checked at each attempt */
     url: string
     /** Whether events are delivered to it */
     active: boolean
@@ -558,7 +558,7 @@ export interface Schemas {
     name?: string | null | undefined
     /** Name for people */
     displayName: string
-    /** http or https, without credentials. A host that is an IP address must be public or in WEBHOOK_ALLOWED_CIDRS; a host name is resolved and checked at each attempt */
+    /** http or https, without credentials. A host that is an IP address must be public or in WEBHOOK_ALLOWED_CIDRS; so must the loopback addresses for localhost. Another host name is resolved and checked at each attempt */
     url: string
     /** Unchanged when absent */
     active?: boolean | null | undefined

@@ -64,6 +64,7 @@ describe.concurrent('an import', () => {
   test('of a document that is broken or names no API is refused, with the place', async () => {
     const { errors } = (await send('openapi: 3.1.0\ninfo: {')).refused(400, 'document-invalid')
     expect(errors).toMatchObject([{ line: expect.any(Number) }])
+    expect((await send('{nope')).refused(400, 'document-invalid').errors).toMatchObject([{ line: 1 }])
     ;(await send('type Query { a: Int }')).refused(400, 'document-invalid')
     ;(await send('# A title\n')).refused(400, 'document-invalid')
     ;(await send('')).refused(400, 'document-invalid')

@@ -53,6 +53,10 @@ const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
     detail: 'events after this position have been removed because of their age: read after=oldestPosition',
     oldestPosition: 'WzEsNDcxMSwiIixbWyJjYXRhbG9nIiwiejEyLjQ3MDkiLDBdXV0',
   },
+  'not-found': {
+    detail: 'api_id must be a UUID',
+    errors: [{ field: 'api_id', message: 'must be a UUID' }],
+  },
   'scope-missing': { detail: 'needs the scope API_WRITE', scope: 'API_WRITE' },
 }
 

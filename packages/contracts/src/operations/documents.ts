@@ -143,10 +143,11 @@ export const DescribedOperation = z
   })
 export type DescribedOperation = z.infer<typeof DescribedOperation>
 
+const DOCUMENT_NAME = '1 to 100 of A-Z a-z 0-9 . _ -, not beginning with a dot'
 export const documentName = z
   .string()
-  .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/)
-  .meta({ description: '1 to 100 of A-Z a-z 0-9 . _ -, not beginning with a dot' })
+  .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$/, { error: `must be ${DOCUMENT_NAME}` })
+  .meta({ description: DOCUMENT_NAME })
 const DocumentPath = VersionPath.extend({ name: documentName })
 
 const example: DocumentRecord = {

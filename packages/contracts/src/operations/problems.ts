@@ -27,7 +27,7 @@ export const PROBLEMS = {
   'scopes-exceeded': { status: 403, title: 'An access token cannot have more scopes than its creator' },
   'sso-login-only': { status: 403, title: 'This user logs in through single sign-on' },
   'user-inactive': { status: 403, title: 'The user is inactive' },
-  'not-found': { status: 404, title: 'The resource does not exist' },
+  'not-found': { status: 404, title: 'The path names no resource' },
   'api-not-found': { status: 404, title: 'There is no such API' },
   'version-not-found': { status: 404, title: 'The API has no such version' },
   'document-not-found': { status: 404, title: 'The version has no such document' },

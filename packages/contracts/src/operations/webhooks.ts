@@ -59,7 +59,7 @@ const url = text(2048, 1)
   )
   .meta({
     description:
-      'http or https, without credentials. A host that is an IP address must be public or in WEBHOOK_ALLOWED_CIDRS; a host name is resolved and checked at each attempt',
+      'http or https, without credentials. A host that is an IP address must be public or in WEBHOOK_ALLOWED_CIDRS; so must the loopback addresses for localhost. Another host name is resolved and checked at each attempt',
   })
 
 /** Names of event types. The notifier checks that they exist, so that the refusal can list the unknown ones. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { downloadDocument, getApi, listDeliveries } from '@gantry/contracts'
 import { describe, expect, test } from 'vitest'
-import { coalesceResponses, etag, matchesNone, revisionsOf } from './routes.ts'
+import { checkParams, checkQuery, coalesceResponses, etag, matchesNone, revisionsOf } from './routes.ts'
 
 describe('an entity tag', () => {
   test('contains the revision, and changes with the variant', () => {
@@ -39,6 +40,34 @@ describe('If-None-Match', () => {
     ['3', false],
   ])('%s: %s', (header, matches) => {
     expect(matchesNone(header, '"3"')).toBe(matches)
+  })
+})
+
+const refusal = (call: () => unknown) => {
+  try {
+    call()
+  } catch (error) {
+    return error
+  }
+}
+
+describe('a refused request', () => {
+  test('says how a time is written', () => {
+    expect(refusal(() => checkQuery(listDeliveries.query, { from: '2026-11-28' }))).toMatchObject({
+      code: 'invalid-request',
+      details: { detail: 'from must be a date and time with Z or an offset, e.g. 2026-11-21T09:30:00Z' },
+    })
+  })
+
+  test('says which part of its path can name no record', () => {
+    const notFound = (detail: string) => ({ code: 'not-found', details: { detail } })
+    expect(refusal(() => checkParams(getApi.params, { api_id: 'payments' }))).toMatchObject(
+      notFound('api_id must be a UUID'),
+    )
+    const place = { api_id: 'a', version_id: '1.0', name: '.hidden' }
+    expect(refusal(() => checkParams(downloadDocument.params, place))).toMatchObject(
+      notFound('api_id must be a UUID; name must be 1 to 100 of A-Z a-z 0-9 . _ -, not beginning with a dot'),
+    )
   })
 })
 

@@ -411,8 +411,12 @@ function metadataOf(
   }
 }
 
-const invalid = (errors: { field: string; message: string }[], ...hints: string[]) =>
-  new Refusal('invalid-request', {
+const invalid = (
+  errors: { field: string; message: string }[],
+  hints: string[] = [],
+  code: Code = 'invalid-request',
+) =>
+  new Refusal(code, {
     detail: [...errors.map(({ field, message }) => (field ? `${field} ${message}` : message)), ...hints].join(
       '; ',
     ),
@@ -430,6 +434,10 @@ function inWords(issue: z.core.$ZodRawIssue): string | undefined {
       return boundOf('at least', issue.minimum, issue.origin)
     case 'too_big':
       return boundOf('at most', issue.maximum, issue.origin)
+    case 'invalid_format':
+      return issue.format === 'datetime'
+        ? 'must be a date and time with Z or an offset, e.g. 2026-11-21T09:30:00Z'
+        : undefined
     case 'unrecognized_keys':
       return `has unknown members: ${issue.keys.join(', ')}`
     default:
@@ -453,17 +461,19 @@ function boundOf(word: string, bound: number | bigint, origin: string): string {
   return `must have ${word} ${bound} ${unit}${Number(bound) === 1 ? '' : 's'}`
 }
 
-/** Checks a part of a request against its schema. @throws Refusal invalid-request naming every wrong field, or `code` */
+type Code = 'invalid-request' | 'not-found'
+
+/** Checks a part of a request against its schema. @throws Refusal with the code, naming every wrong field */
 function check<Schema extends z.ZodType | undefined>(
   schema: Schema,
   value: unknown,
-  code?: 'not-found',
+  code?: Code,
 ): Parsed<Schema> {
   if (!schema) return undefined as Parsed<Schema>
   const parsed = schema.safeParse(value ?? {}, { error: inWords })
   if (parsed.success) return parsed.data as Parsed<Schema>
-  if (code) throw new Refusal(code)
-  throw invalid(parsed.error.issues.map(issue => ({ field: issue.path.join('.'), message: issue.message })))
+  const errors = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
+  throw invalid(errors, [], code)
 }
 
 /** Checks the parameters of a path against their schema. @throws Refusal not-found */
@@ -486,7 +496,7 @@ export function checkQuery<Schema extends z.ZodObject | undefined>(
   if (unknown.length === 0) return check(schema, query)
   throw invalid(
     unknown.map(field => ({ field, message: 'is not a query parameter' })),
-    `known: ${known.join(', ') || 'none'}`,
+    [`known: ${known.join(', ') || 'none'}`],
   )
 }
 

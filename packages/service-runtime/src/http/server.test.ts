@@ -164,6 +164,12 @@ test('an empty body with a content type counts as absent', async () => {
   expect({ status: answer.statusCode, body: answer.body }).toEqual({ status: 200, body: 'nothing' })
 })
 
+test('an unknown path is told apart from a missing record, and from one without the base path', async () => {
+  const detailOf = async (path: string) => (await app.inject(path)).json().detail
+  expect(await detailOf('/gantry/nothing')).toBe('no operation has this path: see /gantry/openapi.json')
+  expect(await detailOf('/apis')).toBe('all paths begin with /gantry')
+})
+
 test('a valid request id of the client is kept, and an invalid one is replaced', async () => {
   const id = async (given: string) =>
     (await app.inject({ url: '/gantry/health/live', headers: { 'x-request-id': given } })).headers[

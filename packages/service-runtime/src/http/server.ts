@@ -331,7 +331,8 @@ const withinDepth =
 function routeNotFound(method: string, url: string, basePath: string): Refusal {
   const allowed = methodsOf(url, basePath)
   // The method is allowed if another server has the operation: for this server the path does not exist.
-  if (allowed.length === 0 || allowed.includes(method)) return new Refusal('not-found')
+  if (allowed.length === 0) return unknownPath(url, basePath)
+  if (allowed.includes(method)) return new Refusal('not-found')
   return new Refusal('method-not-allowed', {
     detail: `${method} is not one of ${allowed.join(', ')}`,
     headers: { allow: allowed.join(', ') },
@@ -347,8 +348,15 @@ function listMethods(
 ): void {
   const allowed = methodsOf(url, basePath)
   if (allowed.length > 0) reply.code(204).header('allow', allowed.join(', ')).send()
-  else done(new Refusal('not-found'))
+  else done(unknownPath(url, basePath))
 }
+
+const unknownPath = (url: string, basePath: string) =>
+  new Refusal('not-found', {
+    detail: url.startsWith(`${basePath}/`)
+      ? `no operation has this path: see ${basePath}/openapi.json`
+      : `all paths begin with ${basePath}`,
+  })
 
 const isAt = (operation: Operation, path: string) =>
   new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)

@@ -80,7 +80,11 @@ export const formatPosition = ({ passed, ...position }: FeedPosition): string =>
 /** @throws Refusal invalid-request */
 export function parsePosition(text: string): FeedPosition {
   const parsed = Content.safeParse(parsedText(Buffer.from(text, 'base64url').toString()))
-  if (!parsed.success) throw invalidField('after', 'must be a position')
+  if (!parsed.success)
+    throw invalidField(
+      'after',
+      'must be a position of an event or a page; without it the oldest event is the first',
+    )
   const [, log, sequence, id, storedAt, services, awaited] = parsed.data
   const passed = services.map(([service, position, messages = 1]): [string, Passed] => [
     service,

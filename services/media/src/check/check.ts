@@ -27,12 +27,12 @@ import { looksLikeWsdl, wsdlContent } from './wsdl.ts'
  */
 export function checkDocument(
   bytes: Uint8Array,
-  { kind: wanted, charset }: CheckOptions = {},
+  { kind: wanted, charset, mustParse = false }: CheckOptions = {},
   release = () => {},
 ): Checked {
   try {
     if (bytes.length === 0) throw invalid('the document is empty')
-    const checked = binary(bytes) ?? textual(decodeAll(bytes, charset, release), wanted)
+    const checked = binary(bytes) ?? textual(decodeAll(bytes, charset, release), wanted, mustParse)
     const found = checked ?? made('other', 'application/octet-stream', contentWith())
     if (wanted !== undefined && found.kind !== wanted)
       throw invalid(`the content is ${found.kind}, not ${wanted}`)
@@ -99,7 +99,11 @@ function claimsInFlow(source: string): boolean {
   return false
 }
 
-function textual(decoded: Decoded | undefined, wanted: DocumentKind | undefined): Checked | undefined {
+function textual(
+  decoded: Decoded | undefined,
+  wanted: DocumentKind | undefined,
+  mustParse: boolean,
+): Checked | undefined {
   if (!decoded) return undefined
   const { text } = decoded
   if (looksLikeWsdl(text)) return made('wsdl', 'application/wsdl+xml', wsdlContent(requireUtf8(decoded)))
@@ -118,8 +122,8 @@ function textual(decoded: Decoded | undefined, wanted: DocumentKind | undefined)
     if (isClaimed || mayBeTree(text)) tree = readTree(text)
   } catch (error) {
     const isWanted = wanted !== undefined && wanted !== 'other' && wanted !== 'markdown'
-    if (isClaimed || isWanted || !(error instanceof DocumentInvalid || error instanceof RangeError))
-      throw error
+    const isRequired = isClaimed || isWanted || (mustParse && beginsAsObject(text))
+    if (isRequired || !(error instanceof DocumentInvalid || error instanceof RangeError)) throw error
   }
   const structured = tree && structuredOf(tree, decoded)
   if (structured) return structured
@@ -128,9 +132,11 @@ function textual(decoded: Decoded | undefined, wanted: DocumentKind | undefined)
   return undefined
 }
 
+const beginsAsObject = (text: string) => /^\ufeff?\s*\{/.test(text)
+
 /** Whether a text is an object in JSON, or could be a mapping in YAML: not a prose text that would be parsed in vain. */
 const mayBeTree = (text: string) =>
-  /^\ufeff?\s*\{/.test(text) || /^\s*["']?[$\w][\w.$ -]*["']?\s*:(?:\s|$)/m.test(text.slice(0, 65_536))
+  beginsAsObject(text) || /^\s*["']?[$\w][\w.$ -]*["']?\s*:(?:\s|$)/m.test(text.slice(0, 65_536))
 
 function structuredOf(tree: Tree, decoded: Decoded): Checked | undefined {
   const root = objectOf(tree.value)

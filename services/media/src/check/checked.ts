@@ -28,6 +28,8 @@ export interface CheckOptions {
   kind?: DocumentKind | undefined
   /** The parameter `charset` of the media type that it was sent with. */
   charset?: string | undefined
+  /** Refuse wrong syntax of what begins like an object of JSON, though it claims no kind. */
+  mustParse?: boolean
 }
 
 /** Increase it when the content or the findings of a document change: they are then made again from the stored bytes. */

@@ -76,7 +76,7 @@ async function receive(
   try {
     // A copy: the thread of the check takes the memory of what it gets.
     const read = async () => Uint8Array.from(document)
-    const checked = await checker.check({ size, read, lastsMs: CHECK_MS }, { charset })
+    const checked = await checker.check({ size, read, lastsMs: CHECK_MS }, { charset, mustParse: true })
     const { name, ...received } = documentContent({ name: '', size, sha256 }, checked, strict)
     await bytes.put(sha256, document)
     await contents.keep(sha256, checked)

@@ -136,7 +136,7 @@ describe('an allowed range', () => {
   )
 })
 
-describe('a URL whose host is an address', () => {
+describe('a URL whose host is an address or localhost', () => {
   test.for([
     ['http://10.0.0.1/', '10.0.0.1 is not a public address (private)'],
     ['https://127.0.0.1:8443/hook', '127.0.0.1 is not a public address (loopback)'],
@@ -150,6 +150,8 @@ describe('a URL whose host is an address', () => {
     ['http://[::ffff:127.0.0.1]/', '::ffff:7f00:1 is not a public address (ipv4Mapped)'],
     ['http://[64:ff9b::7f00:1]/', '64:ff9b::7f00:1 is not a public address (rfc6052)'],
     ['http://[fe80::1]/', 'fe80::1 is not a public address (linkLocal)'],
+    ['http://LOCALHOST:9000/', 'localhost is not a public name (loopback)'],
+    ['http://hook.localhost./', 'hook.localhost. is not a public name (loopback)'],
   ] as const)('is refused for %s', ([url, reason]) => {
     expect(refusedHost(url, [])).toBe(reason)
   })
@@ -161,10 +163,15 @@ describe('a URL whose host is an address', () => {
     }
   })
 
+  test('is not refused for localhost when a loopback address is allowed', () => {
+    for (const ranges of ['127.0.0.0/8', '10.0.0.0/8,::1/128'])
+      expect(refusedHost('http://localhost/', cidrs.parse(ranges))).toBeUndefined()
+  })
+
   test.for([
     'https://93.184.215.14/',
     'https://[2606:4700::1111]/',
-    'http://localhost/',
+    'http://localhost.example.com/',
     'http://127.0.0.1.example.com/',
     'http://10.0.0.example/',
   ])('is not refused for %s, which is public or has a name', url => {

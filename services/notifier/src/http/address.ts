@@ -48,11 +48,17 @@ export function refusedAddress(address: string, allowed: readonly Cidr[]): strin
   return undefined
 }
 
+/** Names that resolve to loopback addresses (RFC 6761 §6.3). */
+const LOCALHOST = /(^|\.)localhost\.?$/
+const LOOPBACK = ['127.0.0.1', '::1']
+
 /**
- * Returns why a webhook may not have a URL whose host is an address, in any notation (WHATWG URL §3.5); undefined when it
- * may. Also undefined for a host name, whose addresses are checked at each attempt.
+ * Returns why a webhook may not have a URL whose host is an address, in any notation (WHATWG URL §3.5), or localhost;
+ * undefined when it may. Also undefined for another host name, whose addresses are checked at each attempt.
  */
 export function refusedHost(url: string, allowed: readonly Cidr[]): string | undefined {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-  return isIP(host) ? refusedAddress(host, allowed) : undefined
+  if (isIP(host)) return refusedAddress(host, allowed)
+  const isRefused = LOCALHOST.test(host) && LOOPBACK.every(address => refusedAddress(address, allowed))
+  return isRefused ? `${host} is not a public name (loopback)` : undefined
 }

@@ -97,9 +97,17 @@ describe('a webhook', () => {
       const url = 'http://10.0.0.1/'
       given().when(create({ url })).thenRefused('invalid-request')
       given(created).when(update({ url })).thenRefused('invalid-request')
+      expect(() => webhookDecider.decide({ status: 'Absent' }, create({ url }))).toThrow(
+        expect.objectContaining({
+          details: expect.objectContaining({
+            detail:
+              'url names an address that webhooks may not use: 10.0.0.1 is not a public address (private); the setting WEBHOOK_ALLOWED_CIDRS can allow it',
+          }),
+        }),
+      )
     })
 
-    test.for(['http://10.1.2.3/', 'https://93.184.215.14/', 'http://localhost/'])('accepts %s', url => {
+    test.for(['http://10.1.2.3/', 'https://93.184.215.14/', 'http://example.com/'])('accepts %s', url => {
       given(created).when(update({ url })).then(updated({ url }))
     })
 

@@ -241,7 +241,10 @@ function requireOwnersScopes(owner: string, eventTypes: readonly string[], stand
 function reachable(url: string, allowed: readonly Cidr[]): void {
   const refused = refusedHost(url, allowed)
   if (refused === undefined) return
-  throw invalidField('url', `has an address that webhooks may not use: ${refused}`)
+  throw invalidField(
+    'url',
+    `names an address that webhooks may not use: ${refused}; the setting WEBHOOK_ALLOWED_CIDRS can allow it`,
+  )
 }
 
 function known(eventTypes: readonly string[]): void {
