@@ -152,14 +152,16 @@ test('an image and a document are uploaded, and downloaded as they were', async 
 
 test('a follower continues after the position that it saved', async () => {
   const first = await newApi('first-event')
+  const last = await newApi('last-event')
   const before = start('follow.mjs')
-  await vi.waitFor(() => expect(before.output()).toContain(first.id))
+  // The position of an event is saved before the next one is printed.
+  await vi.waitFor(() => expect(before.output()).toContain(last.id))
   await before.stop()
   const second = await newApi('second-event')
   const after = start('follow.mjs')
   await vi.waitFor(() => expect(after.output()).toContain(second.id))
   await after.stop()
-  expect(after.output()).toBe(`API_CREATED ${second.id}\n`)
+  expect(after.output()).not.toContain(first.id)
 })
 
 test('a receiver accepts deliveries with the old secret after a rotation, and refuses those of another one', async () => {
