@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { type GantryClient, gantryClient, logIn, ProblemError } from '@gantry/client'
+import { ConnectionError, type GantryClient, gantryClient, logIn, ProblemError } from '@gantry/client'
 import { installData } from '../../../bin/install.mjs'
 import { UserError } from '../../../bin/runtime.mjs'
 import { DOCUMENTS_PACKAGE, documentsIn, sendDocuments } from './documents.ts'
@@ -87,9 +87,7 @@ try {
 } catch (error) {
   if (error instanceof ProblemError) fail(`${baseUrl} answered ${error.message}`)
   if (error instanceof UserError) fail([error.message, error.advice].filter(Boolean).join('\n'))
-  const cause = (error as { cause?: { code?: string } }).cause?.code
-  if (cause === 'ECONNREFUSED')
-    fail(`no service runs at ${baseUrl}: start it with npm start, or set BASE_URL`)
-  if (cause !== undefined) fail(`${baseUrl} cannot be reached: ${cause}`)
+  if (error instanceof ConnectionError)
+    fail(`no service can be reached: ${error.message}\nstart it with npm start, or set BASE_URL`)
   throw error
 }
