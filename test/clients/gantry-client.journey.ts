@@ -225,25 +225,33 @@ test('a folder of APIs is mirrored, with changes and deletions', async () => {
   expect(await mirrored()).toEqual(['Accounts', 'Contracts'])
 })
 
-test('failed deliveries of a day are retried', async () => {
+test('failed deliveries of a day are retried, also after one that cannot be', async () => {
   let status = 500
   const receiver = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1')
   onTestFinished(() => void receiver.close())
   await once(receiver, 'listening')
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
-  const { body } = await gantry.createWebhook({ body: { ...webhook, url } })
-  const { body: delivery } = await gantry.testWebhook({ webhook_id: body.id })
-  const ids = { webhook_id: body.id, request_id: delivery.id }
-  const becomes = (expected: string) =>
-    vi.waitFor(async () => expect((await gantry.getDelivery(ids)).body.status).toBe(expected))
-  await becomes('GIVE_UP')
+  const becomes = ({ id: request_id, webhook: webhook_id }: Schemas['Delivery'], expected: string) =>
+    vi.waitFor(async () =>
+      expect((await gantry.getDelivery({ webhook_id, request_id })).body.status).toBe(expected),
+    )
+  const failed = async () => {
+    const { body } = await gantry.createWebhook({ body: { ...webhook, url } })
+    const { body: delivery } = await gantry.testWebhook({ webhook_id: body.id })
+    await becomes(delivery, 'GIVE_UP')
+    return delivery
+  }
+  const delivery = await failed()
+  const refused = await failed()
+  await gantry.deleteWebhook({ webhook_id: refused.webhook })
   expect(await lines('retry-failed.mjs')).toEqual([])
   status = 204
   const { createdAt } = delivery
   expect(await lines('retry-failed.mjs', { DAY: createdAt.slice(0, 10) })).toEqual([
     expect.stringContaining(`${delivery.id} TEST`),
+    expect.stringContaining(`${refused.id} TEST`),
   ])
-  await becomes('SUCCESS')
+  await becomes(delivery, 'SUCCESS')
 })
 
 test('access tokens are rotated, that of the script last, and none whose new secret the script cannot have', async () => {
