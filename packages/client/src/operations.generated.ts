@@ -3652,6 +3652,10 @@ export interface Operations {
       from?: string | undefined
       /** Latest time of creation, exclusive */
       to?: string | undefined
+      /** Earliest time of the last attempt, inclusive: a daily job finds what has failed since */
+      lastAttemptFrom?: string | undefined
+      /** Latest time of the last attempt, exclusive */
+      lastAttemptTo?: string | undefined
       /** Deliveries to this webhook */
       webhook?: string | undefined
     }
@@ -3829,6 +3833,10 @@ export interface Operations {
       from?: string | undefined
       /** Latest time of creation, exclusive */
       to?: string | undefined
+      /** Earliest time of the last attempt, inclusive: a daily job finds what has failed since */
+      lastAttemptFrom?: string | undefined
+      /** Latest time of the last attempt, exclusive */
+      lastAttemptTo?: string | undefined
     }
     output: { 200: Schemas['DeliveryPage'] }
     options: never

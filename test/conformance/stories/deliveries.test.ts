@@ -245,6 +245,21 @@ describe.concurrent('the history', () => {
     ;(await admin.get(path, { from: 'yesterday' })).refused(400)
   })
 
+  test('is filtered by time of the last attempt, also of a delivery that was created before', async () => {
+    const { webhook, id } = await givenUp('SUBSCRIPTION_CREATED')
+    const { createdAt, lastAttemptAt, attemptLog } = await readDelivery(webhook, id)
+    const [first, last] = [attemptLog[0]?.startedAt ?? '', lastAttemptAt ?? '']
+    expect(createdAt < last && first < last).toBe(true)
+    const count = async (query: object) => (await listDeliveries(webhook, query)).totalElements
+    const failed = { status: 'GIVE_UP' }
+    expect(await count({ ...failed, lastAttemptFrom: last, to: last })).toBe(1)
+    expect(await count({ ...failed, lastAttemptFrom: first, lastAttemptTo: last })).toBe(0)
+    expect(await findListed<Delivery>('/webhooks/requests', id, { lastAttemptFrom: last })).toMatchObject({
+      id,
+    })
+    ;(await admin.get('/webhooks/requests', { lastAttemptTo: '2026-11-28' })).refused(400)
+  })
+
   test('is kept after the webhook was deleted, and its pending deliveries are CANCELLED', async () => {
     const pending = await retrying('SUBSCRIPTION_DELETED')
     ;(await admin.delete(`/webhooks/${pending.webhook.id}`)).is(204)

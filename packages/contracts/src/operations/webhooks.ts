@@ -320,6 +320,10 @@ const deliveryQuery = z.object({
   ),
   from: Instant.optional().meta({ description: 'Earliest time of creation, inclusive' }),
   to: Instant.optional().meta({ description: 'Latest time of creation, exclusive' }),
+  lastAttemptFrom: Instant.optional().meta({
+    description: 'Earliest time of the last attempt, inclusive: a daily job finds what has failed since',
+  }),
+  lastAttemptTo: Instant.optional().meta({ description: 'Latest time of the last attempt, exclusive' }),
 })
 
 const example = {

@@ -378,6 +378,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
           { publishedAt: { gte: '1808-01-01T00:00:00.000Z', lt: '1815-12-23T00:00:00.000Z' } },
           ['faust'],
         ],
+        ['timestamps before another, which null is not', { publishedAt: { lt: '1810' } }, ['faust']],
         ['no number by a range of strings', { pages: { gte: '0' } }, []],
         ['no string by a range of numbers', { title: { lte: 1_000 } }, []],
         ['no string by a range of numbers with one bound', { title: { gte: 0 } }, []],

@@ -121,10 +121,12 @@ async function webhookForChange(
   return webhook
 }
 
-function conditions({ status, eventType, eventId, api = [], from, to }: Paging, caller: Principal) {
+function conditions({ status, eventType, eventId, api = [], ...times }: Paging, caller: Principal) {
   const ofType = api.length === 0 ? eventType : readableTypes(caller, eventType)
   const ofApi = api.length === 0 ? undefined : { in: api }
-  return { status, eventId, api: ofApi, eventType: ofType, createdAt: range(from, to) }
+  const createdAt = range(times.from, times.to)
+  const lastAttemptAt = range(times.lastAttemptFrom, times.lastAttemptTo)
+  return { status, eventId, api: ofApi, eventType: ofType, createdAt, lastAttemptAt }
 }
 
 /** Condition for deliveries whose payload the caller may read: a filter by its content would reveal the content. */
@@ -151,4 +153,6 @@ interface Paging {
   api?: string[] | undefined
   from?: string | undefined
   to?: string | undefined
+  lastAttemptFrom?: string | undefined
+  lastAttemptTo?: string | undefined
 }
