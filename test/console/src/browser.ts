@@ -214,7 +214,12 @@ async function violations(page: Page | Frame, runOnly: string[]): Promise<string
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async runOnly => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') }
-    const { violations } = await axe.run({ runOnly, resultTypes: ['violations'], preload: false })
+    const { violations } = await axe.run({
+      runOnly,
+      resultTypes: ['violations'],
+      preload: false,
+      iframes: false,
+    })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(node => `${id}: ${node.html} ${node.failureSummary}`),
     )
