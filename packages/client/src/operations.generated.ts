@@ -3601,7 +3601,7 @@ export interface Operations {
   /**
    * Create a webhook
    *
-   * The caller needs the scope of each of its event types; the list of event types names the scopes.
+   * The caller needs the scope of each of its event types; the list of event types names the scopes. To try it with a receiver on the same machine, start the service with the setting WEBHOOK_ALLOWED_CIDRS=127.0.0.0/8,::1/128.
    *
    * A response that is repeated for an Idempotency-Key contains `secret` only for the credential that first received it. For another login or JWT of the platform of the same user `secret` is null and `secretWithheld` is true.
    *

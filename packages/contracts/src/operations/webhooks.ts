@@ -371,7 +371,7 @@ export const createWebhook = operation('createWebhook', 'POST /webhooks', {
   ...part,
   summary: 'Create a webhook',
   description:
-    'The caller needs the scope of each of its event types; the list of event types names the scopes.',
+    'The caller needs the scope of each of its event types; the list of event types names the scopes. To try it with a receiver on the same machine, start the service with the setting WEBHOOK_ALLOWED_CIDRS=127.0.0.0/8,::1/128.',
   scope: 'WEBHOOKS_WRITE',
   body: WebhookInput,
   bodyExample: example,
