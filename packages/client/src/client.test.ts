@@ -284,6 +284,13 @@ test('the types accept what an operation accepts', () => {
     }),
     // @ts-expect-error the operation is no list
     client.getApi.all,
+    client.listApis({ sort: ['name', 'createdAt,desc'] }),
+    // @ts-expect-error there is no such property
+    client.listApis({ sort: ['nmae,asc'] }),
+    // @ts-expect-error users have other properties than APIs
+    client.listUsers.all({ sort: ['platformType,asc'] }),
+    // @ts-expect-error there is no such order
+    client.listApis({ sort: ['name,down'] }),
     client.importApi({ body: '' }).then(result => result.status !== 202 && result.body.displayName),
     client.importApi({ body: '', dryRun: true }).then(({ status, body }) => status === 200 && body.findings),
     // @ts-expect-error there is no such scope

@@ -2455,7 +2455,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: name, displayName, status, platformType, createdAt, updatedAt, deploymentStatus. Default: relevance with q, else name,asc */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'name' | 'displayName' | 'status' | 'platformType' | 'createdAt' | 'updatedAt' | 'deploymentStatus'}${'' | ',asc' | ',desc'}`> | undefined
       /** Each term is a case-insensitive substring of name or description */
       text?: string | undefined
       /** Finds APIs by words, also in their documents, the best first unless sort is given. The last word may be a beginning; words of five letters or more may have one typo. Not together with text */
@@ -2664,7 +2664,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: position, name, displayName, createdAt, updatedAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'position' | 'name' | 'displayName' | 'createdAt' | 'updatedAt'}${'' | ',asc' | ',desc'}`> | undefined
     }
     output: { 200: Schemas['EnvironmentPage'] }
     options: never
@@ -2754,7 +2754,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: name, displayName, status, createdAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'name' | 'displayName' | 'status' | 'createdAt'}${'' | ',asc' | ',desc'}`> | undefined
       /** ISO 8601, not in the future. What existed at this time, also if it was deleted since, as it was then */
       at?: string | undefined
     }
@@ -2839,7 +2839,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: name, kind, size, createdAt, updatedAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'name' | 'kind' | 'size' | 'createdAt' | 'updatedAt'}${'' | ',asc' | ',desc'}`> | undefined
       /** ISO 8601, not in the future. What existed at this time, also if it was deleted since, as it was then */
       at?: string | undefined
     }
@@ -2972,7 +2972,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: path, method, operationId, document */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'path' | 'method' | 'operationId' | 'document'}${'' | ',asc' | ',desc'}`> | undefined
       /** Each word is a case-insensitive substring of path, operation id or summary */
       q?: string | undefined
       /** HTTP method, or its like in other kinds of documents */
@@ -2997,7 +2997,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: path, method, operationId, document */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'path' | 'method' | 'operationId' | 'document'}${'' | ',asc' | ',desc'}`> | undefined
       /** Each word is a case-insensitive substring of path, operation id or summary */
       q?: string | undefined
       /** HTTP method, or its like in other kinds of documents */
@@ -3024,7 +3024,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: name, createdAt, updatedAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'name' | 'createdAt' | 'updatedAt'}${'' | ',asc' | ',desc'}`> | undefined
     }
     output: { 200: Schemas['RuleSetPage'] }
     options: never
@@ -3160,7 +3160,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: createdAt, finishedAt, status, type */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'createdAt' | 'finishedAt' | 'status' | 'type'}${'' | ',asc' | ',desc'}`> | undefined
       status?: Schemas['JobStatus'] | undefined
     }
     output: { 200: Schemas['JobPage'] }
@@ -3229,7 +3229,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: name, createdAt, validUntil */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'name' | 'createdAt' | 'validUntil'}${'' | ',asc' | ',desc'}`> | undefined
     }
     output: { 200: Schemas['AccessTokenPage'] }
     options: never
@@ -3288,7 +3288,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: timestamp, action, resourceType */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'timestamp' | 'action' | 'resourceType'}${'' | ',asc' | ',desc'}`> | undefined
       /** Each term is a case-insensitive substring of user id, action or resource; usernames are not searched */
       text?: string | undefined
       /** Earliest timestamp, inclusive */
@@ -3396,7 +3396,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: username, displayName, email, role, status, createdAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'username' | 'displayName' | 'email' | 'role' | 'status' | 'createdAt'}${'' | ',asc' | ',desc'}`> | undefined
       /** Each term is a case-insensitive substring of username, displayName or email */
       text?: string | undefined
       username?: string | undefined
@@ -3478,7 +3478,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: name, createdAt, validUntil */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'name' | 'createdAt' | 'validUntil'}${'' | ',asc' | ',desc'}`> | undefined
     }
     output: { 200: Schemas['AccessTokenPage'] }
     options: never
@@ -3572,7 +3572,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: day */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'day'}${'' | ',asc' | ',desc'}`> | undefined
     }
     output: { 200: Schemas['AuditProofs'] }
     options: never
@@ -3591,7 +3591,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: name, displayName, active, createdAt, updatedAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'name' | 'displayName' | 'active' | 'createdAt' | 'updatedAt'}${'' | ',asc' | ',desc'}`> | undefined
       /** ISO 8601, not in the future. What existed at this time, also if it was deleted since, as it was then */
       at?: string | undefined
     }
@@ -3640,7 +3640,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: createdAt, status, eventType, lastAttemptAt, nextAttemptAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'createdAt' | 'status' | 'eventType' | 'lastAttemptAt' | 'nextAttemptAt'}${'' | ',asc' | ',desc'}`> | undefined
       status?: Schemas['DeliveryStatus'] | undefined
       /** Deliveries of events of this type; TEST for tests */
       eventType?: Schemas['WebhookEventType'] | undefined
@@ -3770,7 +3770,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: createdAt, status */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'createdAt' | 'status'}${'' | ',asc' | ',desc'}`> | undefined
     }
     output: { 200: Schemas['RecoveryPage'] }
     options: never
@@ -3821,7 +3821,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: createdAt, status, eventType, lastAttemptAt, nextAttemptAt */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'createdAt' | 'status' | 'eventType' | 'lastAttemptAt' | 'nextAttemptAt'}${'' | ',asc' | ',desc'}`> | undefined
       status?: Schemas['DeliveryStatus'] | undefined
       /** Deliveries of events of this type; TEST for tests */
       eventType?: Schemas['WebhookEventType'] | undefined
@@ -3904,7 +3904,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: timestamp */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'timestamp'}${'' | ',asc' | ',desc'}`> | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined
       /** Latest timestamp, exclusive */
@@ -3933,7 +3933,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: timestamp */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'timestamp'}${'' | ',asc' | ',desc'}`> | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined
       /** Latest timestamp, exclusive */
@@ -3958,7 +3958,7 @@ export interface Operations {
       /** Items on a page */
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: timestamp */
-      sort?: Array<string> | undefined
+      sort?: Array<`${'timestamp'}${'' | ',asc' | ',desc'}`> | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined
       /** Latest timestamp, exclusive */

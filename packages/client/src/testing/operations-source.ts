@@ -10,6 +10,7 @@ interface Schema {
   $ref?: string
   type?: string | string[]
   format?: string
+  pattern?: string
   description?: string
   const?: unknown
   enum?: unknown[]
@@ -205,7 +206,7 @@ function responseType(content: Content | undefined): string {
 
 function typeOf(schema: Schema | boolean, indent = ''): string {
   if (typeof schema === 'boolean') return 'unknown'
-  const { text, $ref, type, format, enum: values, anyOf, oneOf, allOf } = schema
+  const { text, $ref, type, format, pattern, enum: values, anyOf, oneOf, allOf } = schema
   const any = anyOf ?? oneOf
   if (text) return text
   if ($ref) return `Schemas['${$ref.split('/').at(-1)}']`
@@ -216,9 +217,15 @@ function typeOf(schema: Schema | boolean, indent = ''): string {
   if (Array.isArray(type)) return type.map(each => typeOf({ ...schema, type: each }, indent)).join(' | ')
   if (type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`
   if (type === 'object' || schema.properties) return objectType(schema, indent)
-  if (type === 'string') return format === 'binary' ? 'Content' : 'string'
+  if (type === 'string') return format === 'binary' ? 'Content' : (sortType(pattern) ?? 'string')
   if (type === 'integer' || type === 'number') return 'number'
   return type === 'boolean' || type === 'null' ? type : 'unknown'
+}
+
+/** The type of the texts by which a list is sorted, from their pattern. Other patterns have no type. */
+function sortType(pattern = ''): string | undefined {
+  const [, properties] = /^\^\(([\w|]+)\)\(,\(asc\|desc\)\)\?\$$/.exec(pattern) ?? []
+  return properties && `\`\${${properties.split('|').map(literal).join(' | ')}}\${'' | ',asc' | ',desc'}\``
 }
 
 const literal = (value: unknown) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
