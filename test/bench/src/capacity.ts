@@ -1,14 +1,15 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { gantryClient } from '@gantry/client'
 import { readClusterSettings, startCluster } from '@gantry/cluster'
 import { freePort } from '@gantry/service-runtime/testing'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { loggedIn, type RunningCluster } from './cluster.ts'
-import { timed } from './load.ts'
+import { apiCreator, timed } from './load.ts'
 import { inFolder, restingAt, startProgram } from './processes.ts'
 import { type Figure, progress, withoutTarget } from './report.ts'
-import { sampleApi, seed } from './sample-apis.ts'
+import { seed, untilAudited } from './sample-apis.ts'
 
 const APIS = 2_000
 const READS = 10_000
@@ -63,15 +64,12 @@ async function processes(folder: string): Promise<Figure[]> {
       figures.push(withoutTarget(`(m) processor time, ${name}`, inMilliseconds(each)))
     }
 
-    const { url, headers } = running
+    const { url, authorization } = running
     const ids: string[] = []
-    const create = async (n: number) => {
-      const { text, status } = await timed('POST', `${url}/apis`, headers, JSON.stringify(sampleApi(n)))
-      if (status !== 201) throw new Error(`POST /apis answered ${status}: ${text}`)
-      ids.push(JSON.parse(text).id)
-    }
+    const next = apiCreator(running)
+    const create = async () => void ids.push(JSON.parse((await next()).text).id)
     const read = async (path: string) => {
-      const { status } = await timed('GET', `${url}${path}`, headers)
+      const { status } = await timed('GET', `${url}${path}`, { authorization })
       if (status !== 200) throw new Error(`GET ${path} answered ${status}`)
     }
     await atOnce(500, create)
@@ -86,20 +84,21 @@ async function processes(folder: string): Promise<Figure[]> {
     await measured('list of ten APIs', LISTS, () =>
       atOnce(LISTS, n => read(`/apis?page=${1 + (n % 20)}`), LIST_CONNECTIONS),
     )
-    await measured('create an API', APIS, () => atOnce(APIS, n => create(n + 500)))
+    await measured('create an API', APIS, () => atOnce(APIS, create))
     await measured('read an API', READS, () => atOnce(READS, n => read(`/apis/${ids[n % ids.length]}`)))
 
-    const hook = {
-      displayName: 'bench',
-      url: `${receiver.url}/hook`,
-      active: true,
-      eventTypes: ['API_CREATED'],
-    }
-    await timed('POST', `${url}/webhooks`, headers, JSON.stringify(hook))
+    await gantryClient({ baseUrl: url, token: authorization }).createWebhook({
+      body: {
+        displayName: 'bench',
+        url: `${receiver.url}/hook`,
+        active: true,
+        eventTypes: ['API_CREATED'],
+      },
+    })
     const arrived = async () =>
       JSON.parse((await timed('GET', `${receiver.url}/count`, {})).text).count as number
     await measured('create an API and deliver its event', DELIVERIES, async () => {
-      await atOnce(DELIVERIES, n => create(n + 500 + APIS))
+      await atOnce(DELIVERIES, create)
       while ((await arrived()) < DELIVERIES) await setTimeout(POLL_MS)
     })
     figures.push(withoutTarget('(m) memory after the load', inMegabytes(await memoryOf(running))))
@@ -115,14 +114,7 @@ async function disk(folder: string): Promise<Figure[]> {
   progress(`(m) files of ${APIS} APIs`)
   await seed(folder, APIS)
   const service = await startServiceProcess(folder)
-  const headers = { authorization: service.authorization }
-  const total = async () =>
-    (
-      JSON.parse((await timed('GET', `${service.url}/auditLog?size=1`, headers)).text) as {
-        totalElements?: number
-      }
-    ).totalElements ?? 0
-  while ((await total()) < APIS) await setTimeout(POLL_MS)
+  await untilAudited(service, APIS)
   await service.stop()
   const sizes = await Promise.all(FILES.map(async file => (await stat(join(folder, file))).size / APIS))
   const reached = FILES.map((file, n) => `${file} ${Math.round(sizes[n] ?? 0)}`).join(', ')

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { gantryClient, logIn } from '@gantry/client'
 import { type Cluster, readClusterSettings, startCluster } from '@gantry/cluster'
 import { sqliteReadModels } from '@gantry/embedded'
 import { requestRebuild } from '@gantry/event-sourcing'
@@ -7,7 +8,7 @@ import { freePort } from '@gantry/service-runtime/testing'
 import { inTurn, throughput, timed } from './load.ts'
 import { inFolder, startProgram } from './processes.ts'
 import { atLeast, type Figure, progress } from './report.ts'
-import { sampleApi, seed } from './sample-apis.ts'
+import { sampleApi, seed, untilAudited } from './sample-apis.ts'
 import { quantile, shown, spread } from './statistics.ts'
 
 const SIZES = [1_000, 100_000]
@@ -19,7 +20,7 @@ const POLL_MS = 100
 const LISTS = ['page=1', 'tags=financial', 'tags=cloud&status=ACTIVE&page=2', 'text=payment']
 
 export interface RunningCluster extends Cluster {
-  headers: Record<string, string>
+  authorization: string
 }
 
 /**
@@ -51,23 +52,22 @@ export async function loggedIn(
   running: Cluster,
   administrator: { username: string; password: string },
 ): Promise<RunningCluster> {
-  const login = await fetch(`${running.url}/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(administrator),
-  })
-  return { ...running, headers: { authorization: login.headers.get('authorization') ?? '' } }
+  const token = await logIn({ baseUrl: running.url, ...administrator })
+  return { ...running, authorization: `Bearer ${token}` }
 }
 
 /** The gateway against a bare proxy, and two replicas against one: ratios of responses per second. */
 async function passingOn(): Promise<Figure[]> {
   return inFolder(async folder => {
     let running = await startIn(folder, 1)
-    const { text } = await timed('POST', `${running.url}/apis`, running.headers, JSON.stringify(sampleApi(0)))
-    const path = `/apis/${JSON.parse(text).id}`
-    const bare = await startProgram('bare', { ANSWER: text })
+    const gantry = gantryClient({ baseUrl: running.url, token: running.authorization })
+    const { body: api } = await gantry.createApi({ body: sampleApi(0) })
+    const bare = await startProgram('bare', { ANSWER: JSON.stringify(api) })
     const proxy = await startProgram('bare-proxy', { UPSTREAM: bare.url })
-    const ours = () => throughput({ url: `${running.url}${path}`, headers: running.headers })
+    const ours = () => {
+      const { url, authorization } = running
+      return throughput({ url: `${url}/apis/${api.id}`, headers: { authorization } })
+    }
     const { rates, ratios } = await inTurn(
       '(h) the gateway and a bare proxy',
       () => throughput({ url: proxy.url }),
@@ -96,12 +96,6 @@ async function passingOn(): Promise<Figure[]> {
   })
 }
 
-/** Number of records in the audit log, which is projected in the background. */
-async function audited({ url, headers }: RunningCluster): Promise<number> {
-  const { text } = await timed('GET', `${url}/auditLog?size=1`, headers)
-  return (JSON.parse(text) as { totalElements?: number }).totalElements ?? 0
-}
-
 /** Response times as the number of APIs grows, and the speed of a rebuild. */
 async function growing(): Promise<Figure[]> {
   const p50: Record<'one' | 'lists', number[]> = { one: [], lists: [] }
@@ -111,8 +105,9 @@ async function growing(): Promise<Figure[]> {
       progress(`(h) writes ${size} APIs`)
       const ids = await seed(folder, size)
       const running = await startIn(folder, 1)
+      const { url, authorization } = running
       progress(`(h) waits for the audit log of ${size} APIs`)
-      while ((await audited(running)) < size) await setTimeout(POLL_MS)
+      await untilAudited(running, size)
       const asked = {
         one: ids.slice(0, 50).map(id => `/apis/${id}`),
         lists: LISTS.map(query => `/apis?${query}`),
@@ -123,11 +118,7 @@ async function growing(): Promise<Figure[]> {
       for (let n = 0; n < REQUESTS + WARMING; n++) {
         for (const kind of ['one', 'lists'] as const) {
           const paths = asked[kind]
-          const { ms, status } = await timed(
-            'GET',
-            `${running.url}${paths[n % paths.length]}`,
-            running.headers,
-          )
+          const { ms, status } = await timed('GET', `${url}${paths[n % paths.length]}`, { authorization })
           if (status !== 200) throw new Error(`a read answered ${status}`)
           if (n >= WARMING) times[kind].push(ms)
         }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { gantryClient } from '@gantry/client'
 import { largeOpenApi } from '@gantry/media/testing'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { paced, timed } from './load.ts'
@@ -20,10 +21,12 @@ const READS_PER_SECOND = 100
 export async function documents(): Promise<Figure[]> {
   return inFolder(async folder => {
     const service = await startServiceProcess(folder, { MAX_DOCUMENTS_PER_VERSION: '1000' })
-    const path = await newVersion(service)
+    const { url, authorization } = service
+    const gantry = gantryClient({ baseUrl: url, token: authorization })
+    const { body: api } = await gantry.createApi({ body: sampleApi(0) })
+    await gantry.createVersion({ api_id: api.id, body: { name: '1' } })
     const upload = async (size: number, count = 1) => {
-      const { url, authorization } = service
-      const workerData: Uploads = { url, authorization, path: `${path}/documents`, size, count }
+      const workerData: Uploads = { url, authorization, api_id: api.id, size, count }
       await once(new Worker(new URL(import.meta.url), { workerData }), 'exit')
     }
     await upload(1_000)
@@ -38,8 +41,7 @@ export async function documents(): Promise<Figure[]> {
       const taken: number[] = []
       while (!signal.aborted) {
         await paced(READS_PER_SECOND, 1, async () => {
-          const { authorization } = service
-          const { ms, status } = await timed('GET', `${service.url}${path}`, { authorization })
+          const { ms, status } = await timed('GET', `${url}/apis/${api.id}/versions/1`, { authorization })
           if (status !== 200) throw new Error(`GET answered ${status}`)
           taken.push(ms)
         })
@@ -80,35 +82,18 @@ export async function documents(): Promise<Figure[]> {
 
 /** Documents that a thread of its own sends at once, so that the reads do not wait for it. */
 interface Uploads extends Pick<ServiceProcess, 'url' | 'authorization'> {
-  path: string
+  api_id: string
   size: number
   count: number
 }
 
-/** Sends a document until it is checked: the service is busy with others for a while. */
-async function send({ url, authorization, path, size }: Uploads): Promise<void> {
-  const name = randomUUID()
-  const body = Buffer.from(largeOpenApi(size, name))
-  for (;;) {
-    const answer = await fetch(`${url}${path}/${name}`, { method: 'PUT', headers: { authorization }, body })
-    const text = await answer.text()
-    if (answer.status === 201) return
-    if (answer.status !== 503) throw new Error(`PUT answered ${answer.status}: ${text}`)
-    await setTimeout(Number(answer.headers.get('retry-after')) * 1_000)
-  }
-}
-
 if (!isMainThread) {
-  const uploads = workerData as Uploads
-  await Promise.all(Array.from({ length: uploads.count }, () => send(uploads)))
-}
-
-async function newVersion({ url, authorization }: ServiceProcess): Promise<string> {
-  const headers = { authorization, 'content-type': 'application/json' }
-  const api = await timed('POST', `${url}/apis`, headers, JSON.stringify(sampleApi(0)))
-  const { id } = JSON.parse(api.text)
-  await timed('POST', `${url}/apis/${id}/versions`, headers, JSON.stringify({ name: '1' }))
-  return `/apis/${id}/versions/1`
+  const { url, authorization, api_id, size, count } = workerData as Uploads
+  // The service is busy with other documents for a while.
+  const gantry = gantryClient({ baseUrl: url, token: authorization, retries: 1_000 })
+  const upload = (name: string) =>
+    gantry.putDocument({ api_id, version_id: '1', name, body: Buffer.from(largeOpenApi(size, name)) })
+  await Promise.all(Array.from({ length: count }, () => upload(randomUUID())))
 }
 
 /** Resident memory in MiB. */

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sqliteBus } from '@gantry/embedded'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { download } from './download.ts'
-import { paced, timed } from './load.ts'
+import { apiCreator, paced } from './load.ts'
 import { inFolder, restingAt, startProgram } from './processes.ts'
 import { atLeast, type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
@@ -91,14 +91,10 @@ async function readRate(path: string): Promise<number> {
 async function followed(folder: string): Promise<Figure[]> {
   const service = await startServiceProcess(folder)
   const { url, authorization, pid } = service
-  let made = 0
+  const create = apiCreator(service)
   const load = async () => {
-    const headers = { authorization, 'content-type': 'application/json' }
     const before = await restingAt(pid)
-    await paced(WRITES_PER_SECOND, SECONDS, async () => {
-      const { status } = await timed('POST', `${url}/apis`, headers, JSON.stringify(sampleApi(made++)))
-      if (status !== 201) throw new Error(`POST /apis answered ${status}`)
-    })
+    await paced(WRITES_PER_SECOND, SECONDS, create)
     return ((await restingAt(pid)) - before) / (WRITES_PER_SECOND * SECONDS)
   }
   const withFollowers = async () => {

@@ -1,10 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { download } from './download.ts'
-import { timed } from './load.ts'
 import { inFolder, restingAt } from './processes.ts'
 import { atLeast, type Figure, progress } from './report.ts'
-import { seed } from './sample-apis.ts'
+import { seed, untilAudited } from './sample-apis.ts'
 import { shown, spread } from './statistics.ts'
 
 const RECORDS = Number(process.env.RECORDS ?? 1_000_000)
@@ -19,8 +17,7 @@ export async function exports(): Promise<Figure[]> {
     await seed(folder, RECORDS / PER_API, PER_API - 1)
     progress('(x) builds the read models from the log')
     const first = await startServiceProcess(folder)
-    const headers = { authorization: first.authorization }
-    while ((await timed('GET', `${first.url}/auditLog?size=1`, headers)).status !== 200) await setTimeout(500)
+    await untilAudited(first, RECORDS)
     await restingAt(first.pid)
     await first.stop()
 

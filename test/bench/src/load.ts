@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { progress } from './report.ts'
+import { sampleApi } from './sample-apis.ts'
 
 export interface Load {
   url: string
@@ -64,9 +65,9 @@ export async function inTurn(
 export async function paced(
   perSecond: number,
   seconds: number,
-  work: (n: number) => Promise<void>,
+  work: (n: number) => Promise<unknown>,
 ): Promise<void> {
-  const underWay: Promise<void>[] = []
+  const underWay: Promise<unknown>[] = []
   const startedAt = performance.now()
   for (let n = 0; n < perSecond * seconds; n++) {
     const due = startedAt + (n * 1000) / perSecond
@@ -79,7 +80,11 @@ export async function paced(
 
 const keptOpen = new Agent({ keepAlive: true, maxSockets: 64 })
 
-/** Sends a request on a keep-alive connection. @returns milliseconds, status and body */
+/**
+ * Sends a request of a measured window on a keep-alive connection. It is bare HTTP, because the work of the client would be
+ * measured with that of the service.
+ * @returns milliseconds, status and body
+ */
 export function timed(
   method: string,
   url: string,
@@ -110,4 +115,14 @@ export function timed(
     outgoing.on('error', reject)
     outgoing.end(body)
   })
+}
+
+/** Creates APIs in measured windows. @returns a function that creates the next one */
+export function apiCreator({ url, authorization }: { url: string; authorization: string }) {
+  let made = 0
+  return async () => {
+    const answer = await timed('POST', `${url}/apis`, { authorization }, JSON.stringify(sampleApi(made++)))
+    if (answer.status !== 201) throw new Error(`POST /apis answered ${answer.status}: ${answer.text}`)
+    return answer
+  }
 }

@@ -1,9 +1,8 @@
 import { Agent } from 'node:http'
 import { startServiceProcess } from '@gantry/standalone/testing'
-import { paced, timed } from './load.ts'
+import { apiCreator, paced, timed } from './load.ts'
 import { inFolder } from './processes.ts'
 import { atMost, type Figure, progress } from './report.ts'
-import { sampleApi } from './sample-apis.ts'
 import { quantile } from './statistics.ts'
 
 const ROUNDS = 5
@@ -22,8 +21,7 @@ export async function logins(): Promise<Figure[]> {
   return inFolder(async folder => {
     const service = await startServiceProcess(folder, { LOGIN_LIMIT_PER_MINUTE: '0' })
     const headers = { authorization: service.authorization }
-    let made = 0
-    const create = () => timed('POST', `${service.url}/apis`, headers, JSON.stringify(sampleApi(made++)))
+    const create = apiCreator(service)
     const one = `${service.url}/apis/${JSON.parse((await create()).text).id}`
 
     /** Nine reads for every write. */

@@ -1,5 +1,6 @@
+import { gantryClient } from '@gantry/client'
 import { startServiceProcess } from '@gantry/standalone/testing'
-import { inTurn, throughput, timed } from './load.ts'
+import { inTurn, throughput } from './load.ts'
 import { inFolder, startProgram } from './processes.ts'
 import { atLeast, type Figure } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
@@ -9,23 +10,20 @@ export async function reads(): Promise<Figure[]> {
   return inFolder(async folder => {
     const service = await startServiceProcess(folder)
     const headers = { authorization: service.authorization }
-    const created = await Promise.all(
-      Array.from({ length: 100 }, (_, index) =>
-        timed('POST', `${service.url}/apis`, headers, JSON.stringify(sampleApi(index))),
-      ),
-    )
-    const one = `${service.url}/apis/${JSON.parse(created[0]?.text ?? '{}').id}`
-    const list = `${service.url}/apis?size=10`
+    const gantry = gantryClient({ baseUrl: service.url, token: service.authorization })
+    for (let index = 1; index < 100; index++) await gantry.createApi({ body: sampleApi(index) })
+    const { body: one } = await gantry.createApi({ body: sampleApi(0) })
+    const { body: list } = await gantry.listApis({ size: 10 })
     const figures: Figure[] = []
-    for (const [name, url] of [
-      ['GET /apis/{id}', one],
-      ['GET /apis?size=10', list],
+    for (const [name, path, answer] of [
+      ['GET /apis/{id}', `/apis/${one.id}`, one],
+      ['GET /apis?size=10', '/apis?size=10', list],
     ] as const) {
-      const bare = await startProgram('bare', { ANSWER: (await timed('GET', url, headers)).text })
+      const bare = await startProgram('bare', { ANSWER: JSON.stringify(answer) })
       const { ratios } = await inTurn(
         `(a) ${name}`,
         () => throughput({ url: bare.url, headers }),
-        () => throughput({ url, headers }),
+        () => throughput({ url: `${service.url}${path}`, headers }),
       )
       await bare.stop()
       figures.push(atLeast(`(a) ${name} to bare Fastify`, ratios, 0.6))

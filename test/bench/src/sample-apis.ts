@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { gantryClient } from '@gantry/client'
 import { readPublicApis } from '@gantry/demo'
 import { sqliteEventStore } from '@gantry/embedded'
 import { type NewEvent, NO_STREAM } from '@gantry/event-sourcing'
@@ -21,6 +23,7 @@ export function sampleApi(index: number) {
 }
 
 const AT_ONCE = 2_000
+const POLL_MS = 100
 /** The time of the first event. */
 const FIRST_DAY = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
@@ -44,6 +47,15 @@ export async function seed(folder: string, count: number, updates = 0): Promise<
   }
   await eventStore.close()
   return ids
+}
+
+/** Waits until the audit log, which is projected in the background, has a number of records. */
+export async function untilAudited(
+  { url, authorization }: { url: string; authorization: string },
+  records: number,
+): Promise<void> {
+  const gantry = gantryClient({ baseUrl: url, token: authorization, retries: 1_000 })
+  while ((await gantry.listAuditLog({ size: 1 })).body.totalElements < records) await setTimeout(POLL_MS)
 }
 
 function history(id: string, index: number, updates: number): NewEvent[] {

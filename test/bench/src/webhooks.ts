@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
+import { gantryClient } from '@gantry/client'
 import { freePort } from '@gantry/service-runtime/testing'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
-import { paced, timed } from './load.ts'
+import { apiCreator, paced, timed } from './load.ts'
 import { inFolder, type Running, startProgram } from './processes.ts'
 import { atLeast, type Figure, progress, withoutTarget } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
@@ -38,24 +39,19 @@ async function delivering<Result>(use: (scene: Scene) => Promise<Result>): Promi
 type Scene = ReturnType<typeof sceneOf>
 
 function sceneOf(service: ServiceProcess, receiver: Running) {
-  const headers = { authorization: service.authorization }
-  const post = async (path: string, body: object) => {
-    const { status, text } = await timed('POST', `${service.url}${path}`, headers, JSON.stringify(body))
-    if (status !== 201) throw new Error(`POST ${path} answered ${status}`)
-    return text
-  }
+  const gantry = gantryClient({ baseUrl: service.url, token: service.authorization })
   const told = async <Answer>(path: string): Promise<Answer> =>
     JSON.parse((await timed('GET', `${receiver.url}${path}`, {})).text)
   const count = () => told<{ count: number; last: number }>('/count')
-  let made = 0
   /** Causes an event. */
-  const happen = () => post('/apis', sampleApi(made++))
+  const happen = apiCreator(service)
   return {
     receiver,
     happen,
     async subscribe(path: string, url = receiver.url) {
-      const hook = { displayName: 'bench', url: `${url}${path}`, active: true, eventTypes: ['API_CREATED'] }
-      await post('/webhooks', hook)
+      await gantry.createWebhook({
+        body: { displayName: 'bench', url: `${url}${path}`, active: true, eventTypes: ['API_CREATED'] },
+      })
     },
     async happenAtOnce(events: number) {
       const waiting = Array.from({ length: events }).values()
@@ -66,8 +62,7 @@ function sceneOf(service: ServiceProcess, receiver: Running) {
       )
     },
     /** Causes events at a fixed rate. */
-    happenSteadily: (perSecond: number, seconds: number) =>
-      paced(perSecond, seconds, async () => void (await happen())),
+    happenSteadily: (perSecond: number, seconds: number) => paced(perSecond, seconds, happen),
     count,
     /** Waits for a total number of deliveries. @returns the arrival time of the last one, in milliseconds since 1970 */
     async arrived(wanted: number) {
