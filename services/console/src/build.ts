@@ -8,8 +8,8 @@ import { constants, gzip } from 'node:zlib'
 const CONSOLE = join(import.meta.dirname, '..')
 const ROOT = join(CONSOLE, '../..')
 const APP = join(CONSOLE, 'app')
-/** The package that the pages of documents use. */
-const MARKUP = join(ROOT, 'packages/markup/src')
+/** The packages that the pages use. */
+const PACKAGES = ['client', 'markup'].map(name => join(ROOT, 'packages', name, 'src'))
 /** The folder of all builds. Its file `current` names the folder of the one that the gateway serves. */
 const BUILDS = join(ROOT, '.cache/console')
 const POINTER = join(BUILDS, 'current')
@@ -47,7 +47,7 @@ export async function buildConsole(): Promise<boolean> {
 /** The digest of everything that a build depends on. */
 function keyOfSources(): string {
   const hash = createHash('sha256')
-  const files = [APP, MARKUP]
+  const files = [APP, ...PACKAGES]
     .flatMap(cwd => globSync('**/*', { cwd, withFileTypes: true }))
     .filter(entry => entry.isFile() && !entry.name.endsWith('.test.ts'))
     .map(entry => join(entry.parentPath, entry.name))

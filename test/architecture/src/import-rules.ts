@@ -53,7 +53,6 @@ const OWNERS = {
   marked: 'services/console',
   mongodb: 'packages/stores-mongo',
   nats: 'packages/messaging-nats',
-  'openapi-fetch': 'services/console',
   piscina: 'services/identity',
   protobufjs: 'services/media',
   react: 'services/console',

@@ -81,13 +81,15 @@ export function imageIn(folder: string): void {
 
 /** Builds the web console like the Dockerfile, with the packages of its workspaces and of no other. */
 function consoleIn(folder: string, sent: readonly string[]): void {
-  const needed = /^services\/console\/|^packages\/markup\/|^package[^s]/
+  const needed = /^services\/console\/|^packages\/(client|markup)\/|^package[^s]/
   copyTo(
     folder,
     sent.filter(path => needed.test(path)),
   )
-  linkPackages(folder, packagesOf(['services/console', 'packages/markup'], { optional: true }))
-  link('../../packages/markup', join(folder, 'node_modules/@gantry/markup'))
+  const packages = ['packages/client', 'packages/markup']
+  linkPackages(folder, packagesOf(['services/console', ...packages], { optional: true }))
+  for (const each of packages)
+    link(join('../..', each), join(folder, each.replace('packages', 'node_modules/@gantry')))
   const environment = { PATH: dirname(process.execPath), NODE_ENV: 'production' }
   execFileSync(process.execPath, ['services/console/src/main.ts'], { cwd: folder, env: environment })
 }

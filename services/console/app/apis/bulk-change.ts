@@ -22,12 +22,12 @@ export const MOST_APIS = 10_000
  * @param warned whether the person knows that some have changed since they were listed. Otherwise those are not deleted:
  * another version than the person has seen may be one that they want to keep.
  * @param key the Idempotency-Key
- * @throws RequestFailed
+ * @throws ProblemError or ConnectionError
  */
 export function start(change: Change, apis: readonly Picked[], warned: boolean, key: string): Promise<Job> {
   const seen = warned ? undefined : apis.map(({ updatedAt }) => updatedAt)
   const body = { ids: apis.map(({ id }) => id), change: bodyOf(change, seen) }
-  return answer(client.POST('/apis/bulk', { params: { header: { 'Idempotency-Key': key } }, body }))
+  return answer(client.changeApis({ body }, { idempotencyKey: key }))
 }
 
 function bodyOf(change: Change, unchangedSince: string[] | undefined): Schemas['BulkChange'] {

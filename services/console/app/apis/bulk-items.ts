@@ -23,7 +23,7 @@ async function allOf(list: ApiList, selection: Selection, signal: AbortSignal): 
   const found = new Map<string, Picked>()
   for (let page = 1, last = false; !last; page++) {
     const query = { ...list, page, size: PAGE_SIZE }
-    const body = await whenAdmitted(() => answer(client.GET('/apis', { params: { query }, signal })), signal)
+    const body = await whenAdmitted(() => answer(client.listApis(query, { signal })), signal)
     for (const api of body.content) if (isPicked(selection, api.id)) found.set(api.id, api)
     last = body.last
   }

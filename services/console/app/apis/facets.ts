@@ -49,8 +49,7 @@ export function useFacet(search: ApiSearch, { key }: Facet) {
 
 const facetsQuery = (filters: ApiFilters) => ({
   queryKey: ['apis', 'facets', filters],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    answer(client.GET('/apis/facets', { params: { query: filters }, signal })),
+  queryFn: ({ signal }: { signal: AbortSignal }) => answer(client.getApiFacets(filters, { signal })),
 })
 
 const valuesOf =

@@ -24,7 +24,7 @@ export const pageQuery = (list: ApiList, page: number) =>
     queryKey: ['apis', 'page', list, page],
     queryFn: async ({ signal }) => {
       const query = { ...list, page, size: PAGE_SIZE }
-      const { content, totalElements } = await answer(client.GET('/apis', { params: { query }, signal }))
+      const { content, totalElements } = await answer(client.listApis(query, { signal }))
       return { list, content, total: totalElements }
     },
     gcTime: KEPT_MS,

@@ -1,11 +1,11 @@
-import type { Query, Schemas } from '../http/schemas.ts'
+import type { Query, Schemas, Sort } from '../http/schemas.ts'
 
 /** A record of a list of APIs. */
 export type Api = Schemas['Api']
 /** The filters of a list of APIs. */
 export type ApiFilters = Query<'getApiFacets'>
 /** A list of APIs without its page. */
-export type ApiList = ApiFilters & { sort: string[]; scoreBelow?: number }
+export type ApiList = ApiFilters & { sort: Sort<'listApis'>[]; scoreBelow?: number }
 
 /** The state of the catalogue in the URL. */
 export interface ApiSearch {
@@ -95,7 +95,8 @@ export function listOf(search: ApiSearch): ApiList {
   const sort = sortOf(search)
   if (sort === RELEVANCE) return { ...filtersOf(search), sort: [] }
   if (sort === SCORE) return { ...filtersOf(search), sort: [], scoreBelow: 100 }
-  return { ...filtersOf(search), sort: sort.startsWith('name,') ? [sort] : [sort, 'name,asc'] }
+  const order = sort as Sort<'listApis'>
+  return { ...filtersOf(search), sort: order.startsWith('name,') ? [order] : [order, 'name,asc'] }
 }
 
 /** Whether anything narrows the list. */

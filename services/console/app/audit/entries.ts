@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
-import type { Query, Schemas } from '../http/schemas.ts'
+import type { Query, Schemas, Sort } from '../http/schemas.ts'
 import { type AuditSearch, filtersOf } from './search.ts'
 
 export type Entry = Schemas['AuditRecord']
@@ -14,11 +14,11 @@ const PAGE = 100
 const entriesPage = (search: AuditSearch, page: number) => {
   const { sort = 'timestamp,desc' } = search
   // Entries that the order does not tell apart are in the order of time.
-  const order = sort.startsWith('timestamp') ? [sort] : [sort, 'timestamp,desc']
+  const order: Sort<'listAuditLog'>[] = sort.startsWith('timestamp') ? [sort] : [sort, 'timestamp,desc']
   const query: Query<'listAuditLog'> = { ...filtersOf(search), sort: order, page, size: PAGE }
   return queryOptions({
     queryKey: ['audit', 'entries', query],
-    queryFn: ({ signal }) => answer(client.GET('/auditLog', { params: { query }, signal })),
+    queryFn: ({ signal }) => answer(client.listAuditLog(query, { signal })),
   })
 }
 
@@ -52,7 +52,7 @@ export const entryAt = (id: string, at: string) => {
     queryFn: async ({ signal }) => {
       for (let page = 1; ; page++) {
         const query: Query<'listAuditLog'> = { ...times, page, size: PAGE }
-        const { content, last } = await answer(client.GET('/auditLog', { params: { query }, signal }))
+        const { content, last } = await answer(client.listAuditLog(query, { signal }))
         const found = content.find(entry => entry.id === id)
         if (found || last) return found ?? null
       }

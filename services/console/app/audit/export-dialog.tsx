@@ -86,8 +86,7 @@ const LABELS = {
 function ExportProgress({ state, filters }: { state: ExportState; filters: ExportFilters }) {
   const total = useQuery({
     queryKey: ['audit', 'total', filters],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/auditLog', { params: { query: { ...filters, size: 1 } }, signal })),
+    queryFn: ({ signal }) => answer(client.listAuditLog({ ...filters, size: 1 }, { signal })),
   })
   if (state.kind === 'none') return null
   const { kind, so } = state

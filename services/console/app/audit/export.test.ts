@@ -24,8 +24,7 @@ const LINES: Record<Format, { record: string; last: (json: string) => string }> 
 /** Receives a response until it ends. */
 async function receive(format: Format, so: Received, body: string) {
   const asked: string[] = []
-  vi.stubGlobal('location', { origin: 'http://service' })
-  vi.stubGlobal('fetch', async ({ url }: Request) => {
+  vi.stubGlobal('fetch', async (url: string) => {
     asked.push(url)
     return new Response(body, { headers: { 'content-type': 'text/plain' } })
   })
@@ -40,7 +39,7 @@ async function receive(format: Format, so: Received, body: string) {
       () => undefined,
       error => error.problem.title,
     )
-  return { failure, so: last, query: new URL(asked[0] ?? '').searchParams }
+  return { failure, so: last, query: new URL(asked[0] ?? '', 'http://service').searchParams }
 }
 
 test.for(['ndjson', 'csv', 'cef'] as const)(

@@ -13,8 +13,7 @@ const ROOTS = 50
 export const proofsPage = (page: number) =>
   queryOptions({
     queryKey: ['audit', 'proofs', page],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/auditLog/proofs', { params: { query: { page, size: ROOTS } }, signal })),
+    queryFn: ({ signal }) => answer(client.listAuditProofs({ page, size: ROOTS }, { signal })),
   })
 
 /** What proves a record: the signed root of a day, or until there is one, the signed head of the chain. */

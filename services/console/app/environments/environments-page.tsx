@@ -26,8 +26,7 @@ export function EnvironmentsPage() {
   const [creating, setCreating] = useState(false)
   const environments = useQuery({
     queryKey: ['environments', 'list', page],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/environments', { params: { query: { page, size: SIZE } }, signal })),
+    queryFn: ({ signal }) => answer(client.listEnvironments({ page, size: SIZE }, { signal })),
     placeholderData: keepPreviousData,
   })
   return (

@@ -9,8 +9,7 @@ export function Actor({ actor: { id, name } }: { actor: FeedEvent['actor'] }) {
   const isOwn = own?.id === id
   const user = useQuery({
     queryKey: ['users', id, 'name'],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/users/{user_id}', { params: { path: { user_id: id ?? '' } }, signal })),
+    queryFn: ({ signal }) => answer(client.getUser({ user_id: id ?? '' }, { signal })),
     enabled: useAllowed('USER_READ') && id !== null && !isOwn,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

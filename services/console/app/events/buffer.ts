@@ -1,6 +1,7 @@
 import type { Schemas } from '../http/schemas.ts'
 
-export type FeedEvent = Schemas['StreamedEvent']
+/** An event of any type. */
+export type FeedEvent = Omit<Schemas['StreamedEvent'], 'data'> & { data: Record<string, unknown> }
 
 /** A received event, with its length as text, by which memory is limited. */
 interface Held {

@@ -21,10 +21,9 @@ function connected(search: Parameters<typeof createFeed>[0], responses: readonly
   vi.useFakeTimers({ now: Date.parse('2026-06-01T00:00:00Z') })
   const asked: URLSearchParams[] = []
   const waiting = responses.values()
-  vi.stubGlobal('location', { origin: 'http://service' })
   for (const name of ['addEventListener', 'removeEventListener']) vi.stubGlobal(name, () => {})
-  vi.stubGlobal('fetch', async ({ url }: Request) => {
-    asked.push(new URL(url).searchParams)
+  vi.stubGlobal('fetch', async (url: string) => {
+    asked.push(new URL(url, 'http://service').searchParams)
     const { value } = waiting.next()
     if (value === undefined) throw new TypeError('no connection')
     return value instanceof Response

@@ -252,8 +252,8 @@ function parsed(line: string): FeedEvent | { position: string } {
 
 /** Whether the same request would be refused again. */
 function isFinal(error: unknown): boolean {
-  const { status } = asProblem(error)
-  if (!(error instanceof RequestFailed)) return true
+  const { status, code } = asProblem(error)
+  if (code === 'console-error') return true
   return status >= 400 && status < 500 && status !== 429
 }
 

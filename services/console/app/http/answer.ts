@@ -1,20 +1,12 @@
-import { problemOf, RequestFailed } from './problem.ts'
+/** The body of a successful response. @throws ProblemError or ConnectionError */
+export const answer = async <Given extends { body: unknown }>(
+  request: Promise<Given>,
+): Promise<Given['body']> => (await request).body
 
-/** Result of a request of a client. */
-interface Result<Body> {
-  data?: Body
-  error?: unknown
-  response: Response
-}
-
-/** The body of a successful response. @throws RequestFailed */
-export async function answer<Body>(request: Promise<Result<Body>>): Promise<Body> {
-  return (await tagged(request)).body
-}
-
-/** The body of a successful response with its entity tag, for `If-Match`. @throws RequestFailed */
-export async function tagged<Body>(request: Promise<Result<Body>>): Promise<{ body: Body; etag: string }> {
-  const { data, error, response } = await request
-  if (!response.ok) throw new RequestFailed(problemOf(response, error))
-  return { body: data as Body, etag: response.headers.get('etag') ?? '' }
+/** The body of a successful response with its entity tag, for `ifMatch`. @throws ProblemError or ConnectionError */
+export async function tagged<Body>(
+  request: Promise<{ body: Body; etag: string | undefined }>,
+): Promise<{ body: Body; etag: string }> {
+  const { body, etag = '' } = await request
+  return { body, etag }
 }

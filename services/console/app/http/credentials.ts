@@ -1,28 +1,21 @@
-import createClient from 'openapi-fetch'
-import { answer } from './answer.ts'
+import { gantryClient, logIn } from '@gantry/client'
 import { INTERFACE_PATH } from './place.ts'
-import { problemOf, RequestFailed } from './problem.ts'
-import type { Paths } from './schemas.ts'
 import { type Session, session } from './session.ts'
 import { send } from './transport.ts'
 
 /** Sends requests without the session: a refused password must not ask for a new login. */
-const plain = createClient<Paths>({ baseUrl: INTERFACE_PATH, fetch: request => send(request) })
+const connection = { baseUrl: INTERFACE_PATH, fetch: send, retries: 0 }
 
-/** The login token for a password. @throws RequestFailed, e.g. `wrong-credentials` */
-export async function tokenFor(username: string, password: string): Promise<string> {
-  const { error, response } = await plain.POST('/login', { body: { username, password } })
-  if (!response.ok) throw new RequestFailed(problemOf(response, error))
-  return (response.headers.get('authorization') ?? '').replace(/^Bearer /, '')
-}
+/** The login token for a password. @throws ProblemError, e.g. `wrong-credentials` */
+export const tokenFor = (username: string, password: string): Promise<string> =>
+  logIn({ ...connection, username, password })
 
-/** The session of a token. @throws RequestFailed, e.g. `unauthenticated` */
+/** The session of a token. @throws ProblemError, e.g. `unauthenticated` */
 export async function sessionOf(token: string): Promise<Session> {
-  const request = plain.GET('/session', { headers: { authorization: `Bearer ${token}` } })
-  const { user, scopes, credential, accessToken, expiresAt } = await answer(request)
+  const { body, headers } = await gantryClient({ ...connection, token }).getSession()
+  const { user, scopes, credential, accessToken, expiresAt } = body
   // The clock of this machine may differ from that of the service.
-  const difference =
-    Date.now() - (Date.parse((await request).response.headers.get('date') ?? '') || Date.now())
+  const difference = Date.now() - (Date.parse(headers.get('date') ?? '') || Date.now())
   return {
     token,
     user,

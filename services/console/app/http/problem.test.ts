@@ -1,5 +1,6 @@
+import { gantryClient } from '@gantry/client'
 import { afterEach, expect, test, vi } from 'vitest'
-import { adviceOn, asProblem, problemOf, RequestFailed } from './problem.ts'
+import { adviceOn, asProblem } from './problem.ts'
 import { send } from './transport.ts'
 
 afterEach(() => {
@@ -7,15 +8,15 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+const client = gantryClient({ baseUrl: 'http://service', fetch: send, retries: 0 })
+
 /** The problem of a request, whose answer `fetch` would give. */
 async function problemAfter(answer: () => Promise<Response>) {
   vi.stubGlobal('fetch', answer)
-  const response = await send(new Request('http://service/apis')).catch(error => error)
-  if (response instanceof RequestFailed) return response.problem
-  return problemOf(response, await response.json().catch(() => undefined))
+  return asProblem(await client.listApis().catch(error => error))
 }
 
-const json = (status: number, body: object) => async () => Response.json(body, { status })
+const json = (status: number, body: object) => async () => Response.json({ status, ...body }, { status })
 const page = (status: number) => async () =>
   new Response('<h1>Proxy</h1>', { status, headers: { 'content-type': 'text/html' } })
 
@@ -58,9 +59,9 @@ test.for([
 test('the request id and Retry-After come from the response; without a response the id is that of the request', async () => {
   const headers = { 'x-request-id': 'its id', 'retry-after': '20' }
   const told = await problemAfter(async () =>
-    Response.json({ code: 'a', title: 'b' }, { status: 429, headers }),
+    Response.json({ status: 429, code: 'a', title: 'b' }, { status: 429, headers }),
   )
-  expect(told).toMatchObject({ requestId: undefined, retryAfterSeconds: 20 })
+  expect(told).toMatchObject({ requestId: 'its id', retryAfterSeconds: 20 })
   expect(await problemAfter(async () => new Response('', { status: 502, headers }))).toMatchObject({
     requestId: 'its id',
   })
@@ -72,10 +73,10 @@ test('a request without an answer is given up after 30 s', async () => {
   vi.useFakeTimers()
   vi.stubGlobal(
     'fetch',
-    (_request: Request, { signal }: RequestInit) =>
+    (_url: string, { signal }: RequestInit) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
   )
-  const sent = send(new Request('http://service/apis')).catch(error => error.problem.title)
+  const sent = client.listApis().catch(error => asProblem(error).title)
   await vi.advanceTimersByTimeAsync(29_000)
   expect(await Promise.race([sent, 'waits'])).toBe('waits')
   await vi.advanceTimersByTimeAsync(1_000)

@@ -1,4 +1,4 @@
-import type { Schemas } from './schemas.ts'
+import { ConnectionError, ProblemError } from '@gantry/client'
 
 /** A field of a request body, e.g. `tags/0`, with what is wrong with it. */
 interface FieldError {
@@ -19,7 +19,7 @@ interface ProblemDetails {
   members?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A request that failed: the problem of the response (RFC 9457), or why there is no usable response. */
+/** A request that has no usable response, or that the console refuses by itself. */
 export class RequestFailed extends Error {
   readonly problem: ProblemDetails
   constructor(problem: ProblemDetails) {
@@ -66,47 +66,38 @@ const ADVICE: Readonly<Record<string, string>> = {
 export const adviceOn = ({ status, code }: ProblemDetails): string | undefined =>
   ADVICE[code] ?? ADVICE[status]
 
-/** The problem of a response that is not a success. */
-export function problemOf(response: Response, body: unknown): ProblemDetails {
-  if (!isProblem(body)) return unreadable(response)
-  const { code, title, detail, requestId, errors } = body
-  const fields = errors?.map(({ field = '', message }) => ({ field, message }))
-  return { ...headersOf(response), code, title, detail, requestId, errors: fields, members: body }
-}
-
 /** The problem of a response that is not from the service, e.g. the page of a proxy. */
-export function unreadable(response: Response): ProblemDetails {
-  const known = headersOf(response)
-  if ([502, 503, 504].includes(response.status))
-    return {
-      ...known,
-      code: 'gateway-failed',
-      title: 'The service is unavailable',
-      detail: `A proxy between this page and the service answered with status ${response.status}.`,
-    }
+export const unreadable = (status: number): ProblemDetails =>
+  [502, 503, 504].includes(status)
+    ? {
+        status,
+        code: 'gateway-failed',
+        title: 'The service is unavailable',
+        detail: `A proxy between this page and the service answered with status ${status}.`,
+      }
+    : {
+        status,
+        code: 'invalid-response',
+        title: 'The response cannot be read',
+        detail: `The response with status ${status} is not from the service.`,
+      }
+
+/** The problem of a response (RFC 9457). */
+function problemOf({ problem, status, errors, requestId, retryAfterMs = 0 }: ProblemError): ProblemDetails {
+  const { code, title, detail } = problem.code === 'invalid-response' ? unreadable(status) : problem
   return {
-    ...known,
-    code: 'invalid-response',
-    title: 'The response cannot be read',
-    detail: `The response with status ${response.status} is not from the service.`,
+    ...{ status, code, title, detail, requestId },
+    errors: errors.map(({ field = '', message }) => ({ field, message })),
+    retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) || undefined,
+    members: { ...problem },
   }
 }
-
-function headersOf(response: Response) {
-  const retryAfter = Number(response.headers.get('retry-after'))
-  return {
-    status: response.status,
-    requestId: response.headers.get('x-request-id') ?? undefined,
-    retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
-  }
-}
-
-const isProblem = (body: unknown): body is Schemas['Problem'] =>
-  typeof body === 'object' && body !== null && 'code' in body && 'title' in body
 
 /** Any thrown value as a problem, so that every error is shown in the same way. */
 export function asProblem(error: unknown): ProblemDetails {
   if (error instanceof RequestFailed) return error.problem
+  if (error instanceof ProblemError) return problemOf(error)
+  if (error instanceof ConnectionError) return asProblem(error.cause)
   const detail = error instanceof Error ? error.message : String(error)
   return { status: 0, code: 'console-error', title: 'The console has a defect', detail }
 }

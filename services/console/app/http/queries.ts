@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query'
-import { RequestFailed } from './problem.ts'
+import { asProblem } from './problem.ts'
 
 const RETRIES = 2
 const FRESH_MS = 5_000
@@ -8,8 +8,7 @@ const LONGEST_WAIT_S = 3
 
 /** Failures that may be over a moment later. Reads are sent again on their own; changes are not. */
 function isPassing(error: unknown): boolean {
-  if (!(error instanceof RequestFailed)) return false
-  const { code, status, retryAfterSeconds = 0 } = error.problem
+  const { code, status, retryAfterSeconds = 0 } = asProblem(error)
   if (retryAfterSeconds > LONGEST_WAIT_S) return false
   return code === 'unreachable' || [429, 502, 503, 504].includes(status)
 }
@@ -21,7 +20,7 @@ export const queries = new QueryClient({
       staleTime: FRESH_MS,
       retry: (failures, error) => failures < RETRIES && isPassing(error),
       retryDelay: (failures, error) => {
-        const seconds = error instanceof RequestFailed ? error.problem.retryAfterSeconds : undefined
+        const seconds = asProblem(error).retryAfterSeconds
         return seconds ? seconds * 1_000 : 500 * 2 ** failures
       },
     },

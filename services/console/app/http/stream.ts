@@ -1,6 +1,7 @@
+import { type Problem, ProblemError } from '@gantry/client'
 import { authorizedFetch } from './client.ts'
 import { INTERFACE_PATH } from './place.ts'
-import { problemOf, RequestFailed } from './problem.ts'
+import { RequestFailed } from './problem.ts'
 
 /** A request whose response is read while it arrives. */
 interface StreamRequest {
@@ -11,14 +12,14 @@ interface StreamRequest {
   signal: AbortSignal
 }
 
-/** The body of a successful response. @throws RequestFailed */
+/** The body of a successful response. @throws ProblemError or RequestFailed */
 export async function openStream(asked: StreamRequest): Promise<ReadableStream<Uint8Array>> {
   const { path, query, accept, signal } = asked
-  const url = new URL(`${INTERFACE_PATH}${path}?${query}`, location.origin)
-  const response = await authorizedFetch(new Request(url, { headers: { accept }, signal }))
-  const body = response.body
-  if (response.ok && body) return body
-  throw new RequestFailed(problemOf(response, await response.json().catch(() => undefined)))
+  const response = await authorizedFetch(`${INTERFACE_PATH}${path}?${query}`, { headers: { accept }, signal })
+  const { ok, status, body, headers } = response
+  if (ok && body) return body
+  const problem = await response.json().catch(() => ({ code: 'invalid-response' }))
+  throw new ProblemError({ ...problem, status } as Problem, headers)
 }
 
 /**

@@ -33,9 +33,7 @@ export function JobsPage() {
   const jobs = useQuery({
     queryKey: ['jobs', 'list', status, page],
     queryFn: ({ signal }) =>
-      answer(
-        client.GET('/jobs', { params: { query: { page, size: SIZE, ...(status && { status }) } }, signal }),
-      ),
+      answer(client.listJobs({ page, size: SIZE, ...(status && { status }) }, { signal })),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data } }) =>
       data?.content.every(hasEnded) === false ? BETWEEN_READS_MS : false,

@@ -5,12 +5,12 @@ import { queries } from '../http/queries.ts'
 import { type Session, session } from '../http/session.ts'
 import { forgetSearches } from '../parts/recent-searches.ts'
 
-/** Begins a session by password. @throws RequestFailed, e.g. `wrong-credentials` */
+/** Begins a session by password. @throws ProblemError, e.g. `wrong-credentials` */
 export async function signInWithPassword(username: string, password: string): Promise<void> {
   session.begin(await sessionOf(await tokenFor(username, password)))
 }
 
-/** Begins a session with a pasted token. @throws RequestFailed, e.g. `unauthenticated` */
+/** Begins a session with a pasted token. @throws ProblemError, e.g. `unauthenticated` */
 export async function signInWithToken(pasted: string): Promise<void> {
   session.begin(await sessionOf(tokenIn(pasted)))
 }
@@ -39,9 +39,9 @@ export function signOut(): void {
   queries.clear()
 }
 
-/** Revokes all login tokens of the user, then forgets this one. @throws RequestFailed */
+/** Revokes all login tokens of the user, then forgets this one. @throws ProblemError or ConnectionError */
 export async function signOutEverywhere(): Promise<void> {
-  await answer(client.POST('/logout'))
+  await answer(client.logout())
   signOut()
 }
 

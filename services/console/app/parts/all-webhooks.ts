@@ -13,9 +13,7 @@ export const webhooksQuery = queryOptions({
     const webhooks: Schemas['Webhook'][] = []
     for (let page = 1; ; page++) {
       const query = { page, size: PAGE_SIZE }
-      const { content, last, totalElements } = await answer(
-        client.GET('/webhooks', { params: { query }, signal }),
-      )
+      const { content, last, totalElements } = await answer(client.listWebhooks(query, { signal }))
       webhooks.push(...content)
       if (last || page === MAX_PAGES) return { webhooks, total: totalElements }
     }

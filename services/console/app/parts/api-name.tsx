@@ -11,8 +11,7 @@ export function ApiName({ id }: { id: string }) {
     enabled: useAllowed('API_READ'),
     retry: false,
     staleTime: NAMES_MS,
-    queryFn: ({ signal }) =>
-      answer(client.GET('/apis/{api_id}', { params: { path: { api_id: id } }, signal })),
+    queryFn: ({ signal }) => answer(client.getApi({ api_id: id }, { signal })),
   })
   return data?.displayName ?? id
 }

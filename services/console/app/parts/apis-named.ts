@@ -10,7 +10,7 @@ const SIZE = 100
  */
 export async function apisNamed(text: string, signal: AbortSignal): Promise<Schemas['Api'][]> {
   const find = async (query: Query<'listApis'>) =>
-    (await answer(client.GET('/apis', { params: { query: { ...query, size: SIZE } }, signal }))).content
+    (await answer(client.listApis({ ...query, size: SIZE }, { signal }))).content
   if (text === '') return find({})
   const wanted = text.toLowerCase()
   const found = (await Promise.all([find({ q: text }), find({ text })])).flat()

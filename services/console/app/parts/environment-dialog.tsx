@@ -51,8 +51,7 @@ export function EnvironmentDialog({ id, onClose }: EnvironmentDialogProps) {
   const read = useQuery({
     queryKey: ['environments', id],
     queryFn: ({ signal }) => {
-      const params = { path: { environment_id: id } }
-      return tagged(client.GET('/environments/{environment_id}', { params, signal }))
+      return tagged(client.getEnvironment({ environment_id: id }, { signal }))
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -98,10 +97,9 @@ function EnvironmentForm({ body, etag, onUnsaved, onCancel, onSaved }: Environme
     async mutationFn() {
       requireFields(draft, 'name')
       const { name, position } = draft
-      const params = { path: { environment_id: body.id }, ...(etag && { header: { 'If-Match': etag } }) }
       const displayName = body.displayName === body.name ? null : body.displayName
       const input = { name, displayName, position: position === '' ? null : Number(position) }
-      return tagged(client.PUT('/environments/{environment_id}', { params, body: input }))
+      return tagged(client.updateEnvironment({ environment_id: body.id, body: input }, { ifMatch: etag }))
     },
     async onSuccess() {
       await Promise.all(

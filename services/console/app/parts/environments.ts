@@ -12,8 +12,7 @@ export function useEnvironmentNames(wanted = true): ReadonlyMap<string, string> 
   const allowed = useAllowed('ENVIRONMENT_READ')
   const { data } = useQuery({
     queryKey: ['environments', 'names'],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/environments', { params: { query: { size: 100 } }, signal })),
+    queryFn: ({ signal }) => answer(client.listEnvironments({ size: 100 }, { signal })),
     enabled: wanted && allowed,
     staleTime: NAMES_MS,
     select: ({ content }) => new Map(content.map(({ id, displayName }) => [id, displayName ?? id] as const)),

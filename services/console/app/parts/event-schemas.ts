@@ -4,6 +4,6 @@ import { answer, client } from '../http/client.ts'
 /** The event types with their descriptions. They change with the release only. */
 export const schemasOfEvents = queryOptions({
   queryKey: ['events', 'schemas'],
-  queryFn: ({ signal }) => answer(client.GET('/events/schemas', { signal })),
+  queryFn: ({ signal }) => answer(client.listEventSchemas({}, { signal })),
   staleTime: Number.POSITIVE_INFINITY,
 })

@@ -35,7 +35,7 @@ export function JobView({ job }: { job: Job }) {
   const mayCancel = useAllowed('API_WRITE')
   const queries = useQueryClient()
   const cancelling = useMutation({
-    mutationFn: () => answer(client.POST('/jobs/{job_id}/cancel', { params: { path: { job_id: job.id } } })),
+    mutationFn: () => answer(client.cancelJob({ job_id: job.id })),
     onSettled: () => queries.invalidateQueries({ queryKey: ['jobs'] }),
   })
   const { done, failed, total, problem } = job
@@ -170,8 +170,7 @@ export function Problem({ title, detail, errors = [] }: NonNullable<JobResult['p
 function ApiName({ item, api, named }: { item: string; api: string | null; named: boolean }) {
   const read = useQuery({
     queryKey: ['api', api, 'name'],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/apis/{api_id}', { params: { path: { api_id: api ?? '' } }, signal })),
+    queryFn: ({ signal }) => answer(client.getApi({ api_id: api ?? '' }, { signal })),
     enabled: api !== null && !named,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

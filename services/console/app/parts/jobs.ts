@@ -24,8 +24,7 @@ export const hasEnded = ({ finishedAt }: Job): boolean => finishedAt !== null
 export const jobQuery = (id: string) =>
   queryOptions({
     queryKey: ['jobs', id],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/jobs/{job_id}', { params: { path: { job_id: id } }, signal })),
+    queryFn: ({ signal }) => answer(client.getJob({ job_id: id }, { signal })),
     refetchInterval: ({ state: { data } }) => (data && hasEnded(data) ? false : BETWEEN_READS_MS),
   })
 
@@ -36,13 +35,10 @@ export const resultsQuery = ({ id, done, failed: failures }: Job, page: number, 
     queryKey: ['jobs', id, 'results', page, failed, done, failures],
     queryFn: ({ signal }) =>
       answer(
-        client.GET('/jobs/{job_id}/results', {
-          params: {
-            path: { job_id: id },
-            query: { page, size: RESULTS, ...(failed && { status: 'FAILED' as const }) },
-          },
-          signal,
-        }),
+        client.listJobResults(
+          { job_id: id, page, size: RESULTS, ...(failed && { status: 'FAILED' as const }) },
+          { signal },
+        ),
       ),
     placeholderData: keepPreviousData,
   })

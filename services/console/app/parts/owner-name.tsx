@@ -10,8 +10,7 @@ export function OwnerName({ id }: { id: string | null }) {
   const user = useQuery({
     queryKey: ['users', 'name', id],
     enabled: mayRead && id !== null && id !== own?.id,
-    queryFn: ({ signal }) =>
-      answer(client.GET('/users/{user_id}', { params: { path: { user_id: id ?? '' } }, signal })),
+    queryFn: ({ signal }) => answer(client.getUser({ user_id: id ?? '' }, { signal })),
   })
   if (id === null)
     return (

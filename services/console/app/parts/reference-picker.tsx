@@ -35,8 +35,7 @@ const KINDS = {
   api: {
     scope: 'API_READ',
     find: async (text, signal) => (await apisNamed(text, signal)).slice(0, SIZE).map(choice),
-    one: async (api_id, signal) =>
-      choice(await answer(client.GET('/apis/{api_id}', { params: { path: { api_id } }, signal }))),
+    one: async (api_id, signal) => choice(await answer(client.getApi({ api_id }, { signal }))),
   },
   webhook: {
     scope: 'WEBHOOKS_READ',
@@ -45,20 +44,17 @@ const KINDS = {
       const wanted = text.toLowerCase()
       return webhooks.map(choice).filter(({ label }) => label.toLowerCase().includes(wanted))
     },
-    one: async (webhook_id, signal) =>
-      choice(
-        await answer(client.GET('/webhooks/{webhook_id}', { params: { path: { webhook_id } }, signal })),
-      ),
+    one: async (webhook_id, signal) => choice(await answer(client.getWebhook({ webhook_id }, { signal }))),
   },
   user: {
     scope: 'USER_READ',
     async find(text, signal) {
       const query: Query<'listUsers'> = { text: text || undefined, size: SIZE }
-      const { content } = await answer(client.GET('/users', { params: { query }, signal }))
+      const { content } = await answer(client.listUsers(query, { signal }))
       return content.map(user => choice({ ...user, name: user.username ?? user.id }))
     },
     async one(user_id, signal) {
-      const user = await answer(client.GET('/users/{user_id}', { params: { path: { user_id } }, signal }))
+      const user = await answer(client.getUser({ user_id }, { signal }))
       return choice({ ...user, name: user.username ?? user.id })
     },
   },
@@ -66,18 +62,13 @@ const KINDS = {
     scope: 'ENVIRONMENT_READ',
     async find(text, signal) {
       const wanted = text.toLowerCase()
-      const { content } = await answer(
-        client.GET('/environments', { params: { query: { size: 100 } }, signal }),
-      )
+      const { content } = await answer(client.listEnvironments({ size: 100 }, { signal }))
       return content
         .map(({ name, ...environment }) => choice({ ...environment, name: name ?? environment.id }))
         .filter(({ label }) => label.toLowerCase().includes(wanted))
     },
     async one(environment_id, signal) {
-      const params = { path: { environment_id } }
-      const { name, ...environment } = await answer(
-        client.GET('/environments/{environment_id}', { params, signal }),
-      )
+      const { name, ...environment } = await answer(client.getEnvironment({ environment_id }, { signal }))
       return choice({ ...environment, name: name ?? environment_id })
     },
   },

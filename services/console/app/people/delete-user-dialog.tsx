@@ -18,8 +18,7 @@ export function DeleteUserDialog({ user, etag, onClose }: DeleteUserDialogProps)
   const own = useSession()?.user.id === user.id
   const navigate = useNavigate()
   const remove = async () => {
-    const params = { path: { user_id: user.id }, header: { 'If-Match': etag } }
-    await answer(client.DELETE('/users/{user_id}', { params })).catch(async error => {
+    await answer(client.deleteUser({ user_id: user.id }, { ifMatch: etag })).catch(async error => {
       // The page below shows what has changed, and the next confirmation is about that.
       await queries.invalidateQueries({ queryKey: ['users', 'one', user.id] })
       throw error

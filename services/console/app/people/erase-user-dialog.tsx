@@ -25,10 +25,7 @@ export function EraseUserDialog({ id, name, etag, opened, onClose }: EraseUserDi
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const erase = useMutation({
-    mutationFn: () => {
-      const params = { path: { user_id: id }, ...(etag !== undefined && { header: { 'If-Match': etag } }) }
-      return answer(client.POST('/users/{user_id}/erase', { params }))
-    },
+    mutationFn: () => answer(client.eraseUser({ user_id: id }, { ifMatch: etag })),
     onError: () => queries.invalidateQueries({ queryKey: ['users', 'one', id] }),
   })
   const close = async () => {

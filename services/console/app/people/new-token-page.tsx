@@ -43,8 +43,7 @@ export function NewTokenPage() {
       if (!isPossible(validityDays))
         refuseFields({ field: 'validityDays', message: `must be from 1 to ${LONGEST_DAYS}` })
       const body = { name, validityDays: Number(validityDays), scopes: [...scopes] }
-      const header = { 'Idempotency-Key': keys.for(body) }
-      return answer(client.POST('/accessTokens', { params: { header }, body }))
+      return answer(client.createAccessToken({ body }, { idempotencyKey: keys.for(body) }))
     },
     // The answer has the secret, which is not kept in the cache.
     gcTime: 0,

@@ -26,8 +26,7 @@ export function NewUserPage() {
     mutationFn: async (draft: UserDraft) => {
       requireFields(draft, 'username', ...(draft.sso ? [] : ['password' as const]))
       const body = bodyOf(draft)
-      const header = { 'Idempotency-Key': keys.for(body) }
-      return answer(client.POST('/users', { params: { header }, body }))
+      return answer(client.createUser({ body }, { idempotencyKey: keys.for(body) }))
     },
     onSuccess: async user => {
       await queries.invalidateQueries({ queryKey: ['users'] })

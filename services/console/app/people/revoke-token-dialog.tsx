@@ -19,8 +19,8 @@ export function RevokeTokenDialog({ token, owner, onClose }: RevokeTokenDialogPr
     const { id } = token
     await answer(
       owner === undefined
-        ? client.DELETE('/accessTokens/{id}', { params: { path: { id } } })
-        : client.DELETE('/users/{user_id}/accessTokens/{id}', { params: { path: { user_id: owner, id } } }),
+        ? client.deleteAccessToken({ id })
+        : client.deleteUserAccessToken({ user_id: owner, id }),
     )
     notifyDone(`${token.name} is revoked`)
     queries.invalidateQueries({ queryKey: ['tokens'] })

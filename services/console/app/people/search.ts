@@ -1,4 +1,4 @@
-import type { Query, Schemas } from '../http/schemas.ts'
+import type { Query, Schemas, Sort } from '../http/schemas.ts'
 import { ROLES } from './roles.ts'
 
 type Role = Schemas['Role']
@@ -53,6 +53,6 @@ export function userQuery({ text, role, status, sort, page = 1 }: UserSearch, si
     ...(text && { text }),
     ...(role && { role }),
     ...(status && { status }),
-    ...(sort && { sort: [sort] }),
+    ...(sort && { sort: [sort as Sort<'listUsers'>] }),
   } satisfies Query<'listUsers'>
 }

@@ -4,7 +4,7 @@ import { Alert, Group, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
-import type { Schemas } from '../http/schemas.ts'
+import type { Schemas, Sort } from '../http/schemas.ts'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -24,7 +24,9 @@ export function TokensPage() {
   const tokens = useQuery({
     queryKey: ['tokens', sort, page],
     queryFn: ({ signal }) =>
-      answer(client.GET('/accessTokens', { params: { query: { sort: [sort], page, size: SIZE } }, signal })),
+      answer(
+        client.listAccessTokens({ sort: [sort as Sort<'listAccessTokens'>], page, size: SIZE }, { signal }),
+      ),
     placeholderData: keepPreviousData,
   })
   return (

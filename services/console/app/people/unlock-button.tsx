@@ -8,8 +8,7 @@ import { notifyDone, notifyFailed } from '../parts/notify.ts'
 /** Unlocks a user who is locked after wrong passwords. */
 export function UnlockButton({ user }: { user: Pick<Schemas['User'], 'id' | 'username'> }) {
   const unlock = useMutation({
-    mutationFn: () =>
-      answer(client.POST('/users/{user_id}/unlock', { params: { path: { user_id: user.id } } })),
+    mutationFn: () => answer(client.unlockUser({ user_id: user.id })),
     onSuccess: () => {
       notifyDone(`${user.username} is unlocked and may sign in again`)
       return queries.invalidateQueries({ queryKey: ['users'] })

@@ -18,14 +18,13 @@ type StoredUser = Stored<UserDraft>
 const same = (one: UserDraft, other: UserDraft) => JSON.stringify(one) === JSON.stringify(other)
 
 async function read(id: string): Promise<StoredUser> {
-  const { body, etag } = await tagged(client.GET('/users/{user_id}', { params: { path: { user_id: id } } }))
+  const { body, etag } = await tagged(client.getUser({ user_id: id }))
   return { draft: draftOf(body), etag }
 }
 
 /** @returns the user as it is stored then, which the page shows too */
 async function put(id: string, draft: UserDraft, etag: string): Promise<StoredUser> {
-  const params = { path: { user_id: id }, header: { 'If-Match': etag } }
-  const saved = await tagged(client.PUT('/users/{user_id}', { params, body: bodyOf(draft) }))
+  const saved = await tagged(client.updateUser({ user_id: id, body: bodyOf(draft) }, { ifMatch: etag }))
   queries.setQueryData(['users', 'one', id], saved)
   return { draft: draftOf(saved.body), etag: saved.etag }
 }

@@ -28,8 +28,7 @@ export function UserPage() {
   const { userId } = route.useParams()
   const user = useQuery({
     queryKey: ['users', 'one', userId],
-    queryFn: ({ signal }) =>
-      tagged(client.GET('/users/{user_id}', { params: { path: { user_id: userId } }, signal })),
+    queryFn: ({ signal }) => tagged(client.getUser({ user_id: userId }, { signal })),
   })
   const gone = isProblem(user.error, 'user-not-found')
   // The query keeps what it has read before the user was deleted.

@@ -2,6 +2,7 @@ import { Paper, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
+import type { Sort } from '../http/schemas.ts'
 import { useAllowed } from '../http/session.ts'
 import { isProblem } from '../parts/field-errors.ts'
 import { Pages } from '../parts/pagination.tsx'
@@ -18,8 +19,12 @@ export function UserTokens({ user }: { user: string }) {
   const tokens = useQuery({
     queryKey: ['tokens', 'of', user, sort, page],
     queryFn: ({ signal }) => {
-      const params = { path: { user_id: user }, query: { sort: [sort], page, size: SIZE } }
-      return answer(client.GET('/users/{user_id}/accessTokens', { params, signal }))
+      return answer(
+        client.listUserAccessTokens(
+          { user_id: user, sort: [sort as Sort<'listAccessTokens'>], page, size: SIZE },
+          { signal },
+        ),
+      )
     },
     placeholderData: keepPreviousData,
   })

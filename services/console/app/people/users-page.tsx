@@ -28,8 +28,7 @@ export function UsersPage() {
   const [rolesShown, roles] = useDisclosure()
   const users = useQuery({
     queryKey: ['users', search],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/users', { params: { query: userQuery(search, SIZE) }, signal })),
+    queryFn: ({ signal }) => answer(client.listUsers(userQuery(search, SIZE), { signal })),
     placeholderData: keepPreviousData,
   })
   const show = (change: Partial<Record<keyof UserSearch, unknown>>) =>

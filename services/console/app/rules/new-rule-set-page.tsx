@@ -29,8 +29,7 @@ export function NewRuleSetPage() {
     mutationFn: async (draft: RuleSetDraft) => {
       requireFields(draft, 'name', 'kinds', 'content')
       const body = bodyOf(draft)
-      const header = { 'Idempotency-Key': keys.for(body) }
-      return answer(client.POST('/ruleSets', { params: { header }, body }))
+      return answer(client.createRuleSet({ body }, { idempotencyKey: keys.for(body) }))
     },
     onSuccess: async ({ id, name }) => {
       await queries.invalidateQueries({ queryKey: ['rule sets'] })

@@ -13,7 +13,7 @@ const isBeingApplied = ({ progress }: Schemas['RuleSet']): boolean =>
 /** All rule sets; read again while one of them is being applied. */
 export const ruleSetsQuery = queryOptions({
   queryKey: ['rule sets'],
-  queryFn: ({ signal }) => answer(client.GET('/ruleSets', { params: { query: { size: SIZE } }, signal })),
+  queryFn: ({ signal }) => answer(client.listRuleSets({ size: SIZE }, { signal })),
   refetchInterval: ({ state: { data } }) => (data?.content.some(isBeingApplied) ? PROGRESS_MS : false),
 })
 
@@ -21,8 +21,7 @@ export const ruleSetsQuery = queryOptions({
 export const ruleSetQuery = (id: string) =>
   queryOptions({
     queryKey: ['rule sets', id],
-    queryFn: ({ signal }) =>
-      tagged(client.GET('/ruleSets/{rule_set_id}', { params: { path: { rule_set_id: id } }, signal })),
+    queryFn: ({ signal }) => tagged(client.getRuleSet({ rule_set_id: id }, { signal })),
     refetchInterval: ({ state: { data } }) => (data && isBeingApplied(data.body) ? PROGRESS_MS : false),
   })
 
@@ -32,10 +31,9 @@ export const documentsQuery = (api: string) =>
     queryKey: ['api', api, 'documents with rules'],
     queryFn: async ({ signal }) => {
       const path = { api_id: api }
-      const query = { sort: ['createdAt,desc'], size: SIZE }
       const [{ documents = [] }, { content: versions }] = await Promise.all([
-        answer(client.GET('/apis/{api_id}', { params: { path, query: { includeDocuments: true } }, signal })),
-        answer(client.GET('/apis/{api_id}/versions', { params: { path, query }, signal })),
+        answer(client.getApi({ ...path, includeDocuments: true }, { signal })),
+        answer(client.listVersions({ ...path, sort: ['createdAt,desc'], size: SIZE }, { signal })),
       ])
       const linted = documents.filter(({ kind }) => KINDS.some(({ value }) => value === kind))
       return versions

@@ -25,7 +25,7 @@ export function RulePreview({ draft: { content }, ruleSet }: RulePreviewProps) {
   const inVersion = versions.find(({ id }) => id === version) ?? versions[0]
   const chosen = inVersion?.documents.find(({ name }) => name === document) ?? inVersion?.documents[0]
   const preview = useMutation({
-    mutationFn: (body: Schemas['RuleSetPreviewInput']) => answer(client.POST('/ruleSets/preview', { body })),
+    mutationFn: (body: Schemas['RuleSetPreviewInput']) => answer(client.previewRuleSet({ body })),
   })
   return (
     <Stack component="section" aria-label="Preview">

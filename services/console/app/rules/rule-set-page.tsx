@@ -65,18 +65,18 @@ export function RuleSetPage() {
 }
 
 type StoredRuleSet = Stored<RuleSetDraft>
-const pathOf = (id: string) => ({ path: { rule_set_id: id } })
 
 async function put(id: string, draft: RuleSetDraft, etag: string): Promise<StoredRuleSet> {
   requireFields(draft, 'name', 'kinds', 'content')
-  const params = { ...pathOf(id), header: { 'If-Match': etag } }
-  const saved = await tagged(client.PUT('/ruleSets/{rule_set_id}', { params, body: bodyOf(draft) }))
+  const saved = await tagged(
+    client.updateRuleSet({ rule_set_id: id, body: bodyOf(draft) }, { ifMatch: etag }),
+  )
   queries.setQueryData(['rule sets', id], saved)
   return { draft: draftOf(saved.body), etag: saved.etag }
 }
 
 async function readAgain(id: string): Promise<StoredRuleSet> {
-  const { body, etag } = await tagged(client.GET('/ruleSets/{rule_set_id}', { params: pathOf(id) }))
+  const { body, etag } = await tagged(client.getRuleSet({ rule_set_id: id }))
   return { draft: draftOf(body), etag }
 }
 
@@ -143,8 +143,7 @@ function DeleteRuleSet({ id, name, etag }: { id: string; name: string; etag: str
   const navigate = route.useNavigate()
   const [asked, ask] = useDisclosure()
   const remove = async () => {
-    const params = { ...pathOf(id), header: { 'If-Match': etag } }
-    await answer(client.DELETE('/ruleSets/{rule_set_id}', { params }))
+    await answer(client.deleteRuleSet({ rule_set_id: id }, { ifMatch: etag }))
     notifyDone(`${name} is deleted`)
     await navigate({ to: '/rule-sets', ignoreBlocker: true })
     await queries.invalidateQueries({ queryKey: ['rule sets'] })

@@ -102,8 +102,7 @@ function useSearches({ scopes }: Session, text: string) {
   const may = (scope: Scope) => text !== '' && scopes.includes(scope)
   const apis = useQuery({
     queryKey: ['palette', 'apis', text],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/apis', { params: { query: { q: text, size: SHOWN } }, signal })),
+    queryFn: ({ signal }) => answer(client.listApis({ q: text, size: SHOWN }, { signal })),
     enabled: may('API_READ'),
     staleTime: FRESH_MS,
   })
@@ -114,8 +113,7 @@ function useSearches({ scopes }: Session, text: string) {
   })
   const users = useQuery({
     queryKey: ['palette', 'users', text],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/users', { params: { query: { text, size: SHOWN } }, signal })),
+    queryFn: ({ signal }) => answer(client.listUsers({ text, size: SHOWN }, { signal })),
     enabled: may('USER_READ'),
     staleTime: FRESH_MS,
   })

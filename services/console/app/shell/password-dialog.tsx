@@ -4,7 +4,6 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { client } from '../http/client.ts'
 import { sessionOf } from '../http/credentials.ts'
-import { problemOf, RequestFailed } from '../http/problem.ts'
 import { session } from '../http/session.ts'
 import { fieldErrors, requireFields } from '../parts/field-errors.ts'
 import { InputDialog } from '../parts/input-dialog.tsx'
@@ -15,12 +14,11 @@ import { useErrorFocus } from '../parts/use-error-focus.ts'
 const FIELDS = { labels: { password: 'Current password', newPassword: 'New password' } }
 const EMPTY = { password: '', newPassword: '' }
 
-/** Changes the password, and continues the session with the new token of the answer. @throws RequestFailed */
+/** Changes the password, and continues the session with the new token of the answer. @throws ProblemError or RequestFailed */
 async function changePassword(body: typeof EMPTY): Promise<void> {
   requireFields(body, 'password', 'newPassword')
-  const { error, response } = await client.PUT('/session/password', { body })
-  if (!response.ok) throw new RequestFailed(problemOf(response, error))
-  const token = response.headers.get('authorization')?.replace(/^Bearer /, '')
+  const { headers } = await client.changePassword({ body })
+  const token = headers.get('authorization')?.replace(/^Bearer /, '')
   if (token) session.begin(await sessionOf(token))
 }
 

@@ -35,7 +35,7 @@ const STATUS: Readonly<Record<Key['status'], readonly [color: string, text: stri
 export function KeysPage() {
   const keys = useQuery({
     queryKey: ['signingKeys'],
-    queryFn: ({ signal }) => answer(client.GET('/signingKeys', { signal })),
+    queryFn: ({ signal }) => answer(client.listSigningKeys({}, { signal })),
   })
   return (
     <Stack gap="lg">

@@ -31,7 +31,7 @@ const KEY = ['system']
 export const observed = {
   queryKey: KEY,
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Observed> => {
-    const system = await answer(client.GET('/system', { signal }))
+    const system = await answer(client.getSystem({}, { signal }))
     const earlier = queries.getQueryData<Observed>(KEY)?.samples ?? []
     const at = Date.now()
     return {

@@ -122,8 +122,7 @@ function useCreation(draft: Draft) {
   return useMutation({
     mutationFn: async () => {
       const body = inputOf(draft)
-      const header = { 'Idempotency-Key': keys.for(body) }
-      return answer(client.POST('/webhooks', { params: { header }, body }))
+      return answer(client.createWebhook({ body }, { idempotencyKey: keys.for(body) }))
     },
     gcTime: 0,
     onSuccess: () => {

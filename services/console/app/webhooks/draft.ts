@@ -8,7 +8,7 @@ export interface Draft {
   /** Empty for the default, a slug of displayName. */
   name: string
   url: string
-  eventTypes: readonly string[]
+  eventTypes: readonly Schemas['WebhookEventType'][]
   ordered: boolean
   format: Schemas['WebhookFormat']
   active: boolean

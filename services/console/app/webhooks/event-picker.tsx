@@ -24,8 +24,8 @@ import { eventTypesQuery } from './webhook-queries.ts'
 type EventType = Schemas['EventType']
 
 interface EventPickerProps {
-  selected: readonly string[]
-  onChange: (selected: readonly string[]) => void
+  selected: readonly EventType['name'][]
+  onChange: (selected: readonly EventType['name'][]) => void
   error?: string | undefined
 }
 

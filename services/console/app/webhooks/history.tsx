@@ -21,8 +21,7 @@ const useHistory = (webhookId: string) =>
     initialPageParam: 1,
     getNextPageParam: (last: Schemas['HistoryPage']) => (last.last ? undefined : last.number + 1),
     queryFn: ({ pageParam: page, signal }) => {
-      const params = { path: { webhook_id: webhookId }, query: { page, size: PAGE_SIZE } }
-      return answer(client.GET('/webhooks/{webhook_id}/history', { params, signal }))
+      return answer(client.getWebhookHistory({ webhook_id: webhookId, page, size: PAGE_SIZE }, { signal }))
     },
   })
 

@@ -20,8 +20,7 @@ export function NewWebhookPage() {
   const api = useQuery({
     queryKey: ['apis', 'one', id, 'body'],
     enabled: id !== '',
-    queryFn: ({ signal }) =>
-      answer(client.GET('/apis/{api_id}', { params: { path: { api_id: id } }, signal })),
+    queryFn: ({ signal }) => answer(client.getApi({ api_id: id }, { signal })),
   })
   const failed = [types, api].find(({ isError }) => isError)
   const ready = types.data && (id === '' || api.data)

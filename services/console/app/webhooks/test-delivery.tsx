@@ -17,8 +17,7 @@ const isFinal = ({ status }: Delivery) => ['SUCCESS', 'GIVE_UP', 'CANCELLED'].in
 /** Sends a test delivery and shows its result as soon as the endpoint has answered. */
 export function TestDelivery({ webhookId }: { webhookId: string }) {
   const send = useMutation({
-    mutationFn: () =>
-      answer(client.POST('/webhooks/{webhook_id}/test', { params: { path: { webhook_id: webhookId } } })),
+    mutationFn: () => answer(client.testWebhook({ webhook_id: webhookId })),
   })
   const sent = send.data
   const delivery = useQuery({
@@ -29,9 +28,7 @@ export function TestDelivery({ webhookId }: { webhookId: string }) {
     refetchInterval: ({ state }) => (state.data && isFinal(state.data) ? false : POLL_MS),
     queryFn: async ({ signal }) => {
       const path = { webhook_id: webhookId, request_id: sent?.id ?? '' }
-      const read = await answer(
-        client.GET('/webhooks/{webhook_id}/requests/{request_id}', { params: { path }, signal }),
-      )
+      const read = await answer(client.getDelivery(path, { signal }))
       // The health counts the attempt.
       if (isFinal(read)) queries.invalidateQueries({ queryKey: ['webhooks', 'one', webhookId] })
       return read

@@ -23,7 +23,7 @@ export function TransferDialog({ current, onClose }: { current: TaggedWebhook; o
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
       const query = { text, status: 'ACTIVE' as const, size: SHOWN }
-      return answer(client.GET('/users', { params: { query }, signal }))
+      return answer(client.listUsers(query, { signal }))
     },
   })
   const transfer = async () => {

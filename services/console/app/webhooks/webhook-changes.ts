@@ -10,16 +10,14 @@ export const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'
 
 /** Saves a webhook unless it has changed since it was read. @param etag of the state that was read */
 export const put = (webhookId: string, update: Schemas['WebhookUpdate'], etag: string) => {
-  const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
-  return tagged(client.PUT('/webhooks/{webhook_id}', { params, body: update }))
+  return tagged(client.updateWebhook({ webhook_id: webhookId, body: update }, { ifMatch: etag }))
 }
 
 /** Deletes a webhook unless it has changed since it was read. */
 export const useDeletion = (webhookId: string) =>
   useMutation({
     mutationFn: (etag: string) => {
-      const params = { path: { webhook_id: webhookId }, header: { 'If-Match': etag } }
-      return answer(client.DELETE('/webhooks/{webhook_id}', { params }))
+      return answer(client.deleteWebhook({ webhook_id: webhookId }, { ifMatch: etag }))
     },
   })
 
@@ -28,9 +26,9 @@ export function useRotation(webhookId: string) {
   const keys = useIdempotencyKey()
   return useMutation({
     mutationFn: () => {
-      const header = { 'Idempotency-Key': keys.for(webhookId) }
-      const params = { path: { webhook_id: webhookId }, header }
-      return answer(client.POST('/webhooks/{webhook_id}/rotateSecret', { params }))
+      return answer(
+        client.rotateWebhookSecret({ webhook_id: webhookId }, { idempotencyKey: keys.for(webhookId) }),
+      )
     },
     // The answer has the secret, which is not kept in the cache.
     gcTime: 0,

@@ -17,14 +17,13 @@ const CATALOGUE_MS = 60 * 60_000
 export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhooks', 'one', id],
-    queryFn: ({ signal }) =>
-      tagged(client.GET('/webhooks/{webhook_id}', { params: { path: { webhook_id: id } }, signal })),
+    queryFn: ({ signal }) => tagged(client.getWebhook({ webhook_id: id }, { signal })),
     refetchInterval: HEALTH_MS,
   })
 
 /** The event types that webhooks can subscribe to. They change with a release only. */
 export const eventTypesQuery = queryOptions({
   queryKey: ['webhooks', 'eventTypes'],
-  queryFn: ({ signal }) => answer(client.GET('/webhooks/eventTypes', { signal })),
+  queryFn: ({ signal }) => answer(client.listEventTypes({}, { signal })),
   staleTime: CATALOGUE_MS,
 })

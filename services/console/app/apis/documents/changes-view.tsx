@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, List, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { RequestFailed } from '../../http/problem.ts'
+import { asProblem } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { placeText } from '../../parts/place-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
@@ -121,8 +121,7 @@ function useDiff({ path, document, versions, from }: Omit<ChangesViewProps, 'onF
   return { diff: documents.isLoading ? documents : byName, from: isMissing ? other : from, fromDocument }
 }
 
-const isNotFound = (error: Error) =>
-  error instanceof RequestFailed && error.problem.code === 'document-not-found'
+const isNotFound = (error: Error) => asProblem(error).code === 'document-not-found'
 
 interface NotComparedProps {
   error: Error

@@ -1,7 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { answer, authorizedFetch, client } from '../../http/client.ts'
-import { INTERFACE_PATH } from '../../http/place.ts'
-import { problemOf, RequestFailed } from '../../http/problem.ts'
+import { answer, client } from '../../http/client.ts'
 import type { Query, Schemas } from '../../http/schemas.ts'
 
 export type DocumentRecord = Schemas['Document']
@@ -22,12 +20,7 @@ export const newestVersionsQuery = (api: string) =>
   queryOptions({
     queryKey: ['api', api, 'newest versions'],
     queryFn: ({ signal }) =>
-      answer(
-        client.GET('/apis/{api_id}/versions', {
-          params: { path: { api_id: api }, query: { sort: ['createdAt,desc'], size: PAGE_SIZE } },
-          signal,
-        }),
-      ),
+      answer(client.listVersions({ api_id: api, sort: ['createdAt,desc'], size: PAGE_SIZE }, { signal })),
   })
 
 /** The ids of the versions that have documents. */
@@ -36,10 +29,7 @@ export const documentedVersionsQuery = (api: string) =>
     queryKey: ['api', api, 'documented versions'],
     queryFn: async ({ signal }) => {
       const { documents = [] } = await answer(
-        client.GET('/apis/{api_id}', {
-          params: { path: { api_id: api }, query: { includeDocuments: true } },
-          signal,
-        }),
+        client.getApi({ api_id: api, includeDocuments: true }, { signal }),
       )
       return documents.map(({ version }) => version)
     },
@@ -59,26 +49,14 @@ export const awaitsScore = ({ kind, score, updatedAt }: DocumentRecord): boolean
 export const documentsQuery = (path: VersionPath) =>
   queryOptions({
     queryKey: ['api', path.api_id, 'documents', path.version_id],
-    queryFn: ({ signal }) =>
-      answer(
-        client.GET('/apis/{api_id}/versions/{version_id}/documents', {
-          params: { path, query: { size: PAGE_SIZE } },
-          signal,
-        }),
-      ),
+    queryFn: ({ signal }) => answer(client.listDocuments({ ...path, size: PAGE_SIZE }, { signal })),
     refetchInterval: ({ state: { data } }) => (data?.content.some(awaitsScore) ? SCORE_POLL_MS : false),
   })
 
-/** The path of a document. */
-export const pathOf = ({ api_id, version_id }: VersionPath, name: string) =>
-  `/apis/${api_id}/versions/${version_id}/documents/${name}`
-
-/** Reads the bytes of a document. @throws RequestFailed */
+/** Reads the bytes of a document. @throws ProblemError or ConnectionError */
 export async function readBytes(path: VersionPath, name: string, signal?: AbortSignal): Promise<ArrayBuffer> {
-  const url = `${window.location.origin}${INTERFACE_PATH}${pathOf(path, name)}`
-  const response = await authorizedFetch(new Request(url, { signal: signal ?? null }))
-  if (response.ok) return response.arrayBuffer()
-  throw new RequestFailed(problemOf(response, await response.json().catch(() => undefined)))
+  const { body } = await client.downloadDocument({ ...path, name }, { signal })
+  return new Response(body).arrayBuffer()
 }
 
 /** Whether the console shows a document: it is text, and its kind is known. */
@@ -106,12 +84,7 @@ export const findingsQuery = (path: VersionPath, { name, sha256 }: DocumentRecor
   infiniteQueryOptions({
     queryKey: ['api', path.api_id, 'findings', path.version_id, name, sha256],
     queryFn: ({ signal, pageParam: page }) =>
-      answer(
-        client.GET('/apis/{api_id}/versions/{version_id}/documents/{name}/findings', {
-          params: { path: { ...path, name }, query: { page, size: PAGE_SIZE } },
-          signal,
-        }),
-      ),
+      answer(client.listFindings({ ...path, name, page, size: PAGE_SIZE }, { signal })),
     initialPageParam: 1,
     getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
   })
@@ -128,22 +101,16 @@ export interface Compared {
 export const changesQuery = (path: VersionPath, { name, sha256 }: DocumentRecord, compared: Compared) =>
   queryOptions({
     queryKey: ['api', path.api_id, 'changes', path.version_id, name, sha256, compared],
-    queryFn: ({ signal }) =>
-      answer(
-        client.GET('/apis/{api_id}/versions/{version_id}/documents/{name}/diff', {
-          params: { path: { ...path, name }, query: compared },
-          signal,
-        }),
-      ),
+    queryFn: ({ signal }) => answer(client.compareDocument({ ...path, name, ...compared }, { signal })),
   })
 
 /** The operations in the documents of a version. */
-export const operationsQuery = (path: VersionPath, query: Query<'listVersionOperations'>) =>
+export const operationsQuery = (
+  path: VersionPath,
+  query: Omit<Query<'listVersionOperations'>, keyof VersionPath>,
+) =>
   queryOptions({
     queryKey: ['api', path.api_id, 'operations', path.version_id, query],
-    queryFn: ({ signal }) =>
-      answer(
-        client.GET('/apis/{api_id}/versions/{version_id}/operations', { params: { path, query }, signal }),
-      ),
+    queryFn: ({ signal }) => answer(client.listVersionOperations({ ...path, ...query }, { signal })),
     placeholderData: keepPreviousData,
   })

@@ -1,7 +1,7 @@
 import { answer, client } from '../../http/client.ts'
 import { RequestFailed } from '../../http/problem.ts'
-import { upload } from '../../http/upload.ts'
-import { type DocumentRecord, pathOf, readBytes, type VersionPath } from './reads.ts'
+import { uploader } from '../../http/upload.ts'
+import { type DocumentRecord, readBytes, type VersionPath } from './reads.ts'
 
 const MOST_BYTES = 20 * 1_048_576
 const LONGEST_NAME = 100
@@ -39,41 +39,24 @@ export interface StoreOptions {
   onProgress(part: number): void
 }
 
-/** Stores a document: a new one, or in place of the one that the person has seen. @throws RequestFailed */
+/** Stores a document: a new one, or in place of the one that the person has seen. @throws ProblemError or ConnectionError */
 export async function store(file: Blob, options: StoreOptions): Promise<DocumentRecord> {
   const { path, name, replaced, signal, onProgress } = options
-  const condition: Record<string, string> = replaced
-    ? { 'if-match': tagOf(replaced) }
-    : { 'if-none-match': '*' }
+  const condition = replaced ? { ifMatch: tagOf(replaced) } : { ifNoneMatch: '*' }
   // Without a type of its own the browser would guess one from the name of the file.
-  const headers = { ...condition, 'content-type': 'application/octet-stream' }
   const body = file.slice(0, file.size, 'application/octet-stream')
-  const stored = upload({ method: 'PUT', path: pathOf(path, name), body, headers, signal, onProgress })
-  return (await stored) as DocumentRecord
+  return answer(uploader(onProgress).putDocument({ ...path, name, body }, { ...condition, signal }))
 }
 
-/** Makes a document the primary one of its version: it is stored again as it is. @throws RequestFailed */
+/** Makes a document the primary one of its version: it is stored again as it is. @throws ProblemError or ConnectionError */
 export async function makePrimary(path: VersionPath, document: DocumentRecord): Promise<void> {
   const { name } = document
-  await upload({
-    method: 'PUT',
-    path: `${pathOf(path, name)}?primary=true`,
-    body: new Blob([await readBytes(path, name)]),
-    headers: { 'if-match': tagOf(document), 'content-type': 'application/octet-stream' },
-    signal: new AbortController().signal,
-    onProgress: () => {},
-  })
+  const body = await readBytes(path, name)
+  await uploader().putDocument({ ...path, name, primary: true, body }, { ifMatch: tagOf(document) })
 }
 
-/** Deletes a document, unless it has changed since it was shown. @throws RequestFailed */
+/** Deletes a document, unless it has changed since it was shown. @throws ProblemError or ConnectionError */
 export const remove = (path: VersionPath, document: DocumentRecord) =>
-  answer(
-    client.DELETE('/apis/{api_id}/versions/{version_id}/documents/{name}', {
-      params: {
-        path: { ...path, name: document.name },
-        header: { 'If-Match': tagOf(document) },
-      },
-    }),
-  )
+  answer(client.deleteDocument({ ...path, name: document.name }, { ifMatch: tagOf(document) }))
 
 const tagOf = ({ sha256 }: DocumentRecord) => `"${sha256}"`

@@ -29,7 +29,7 @@ interface ApiFieldsProps {
 const useKnownValues = () =>
   useQuery({
     queryKey: ['apis', 'facets', 'all'],
-    queryFn: ({ signal }) => answer(client.GET('/apis/facets', { signal })),
+    queryFn: ({ signal }) => answer(client.getApiFacets({}, { signal })),
     staleTime: 60_000,
   }).data
 

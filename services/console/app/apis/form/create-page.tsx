@@ -19,8 +19,7 @@ export function CreateApiPage() {
   const creation = useMutation({
     async mutationFn(given: ApiDraft) {
       const body = inputOf(complete(given))
-      const header = { 'Idempotency-Key': keys.for(body) }
-      return answer(client.POST('/apis', { params: { header }, body }))
+      return answer(client.createApi({ body }, { idempotencyKey: keys.for(body) }))
     },
     async onSuccess(api) {
       keys.done()

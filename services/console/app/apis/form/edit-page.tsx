@@ -20,12 +20,11 @@ interface Opened extends Stored<ApiDraft> {
 }
 
 async function open(id: string): Promise<Opened> {
-  return openedOf(await tagged(client.GET('/apis/{api_id}', { params: { path: { api_id: id } } })))
+  return openedOf(await tagged(client.getApi({ api_id: id })))
 }
 
 async function put(id: string, draft: ApiDraft, ifMatch: string): Promise<Opened> {
-  const params = { path: { api_id: id }, header: { 'If-Match': ifMatch } }
-  return openedOf(await tagged(client.PUT('/apis/{api_id}', { params, body: inputOf(complete(draft)) })))
+  return openedOf(await tagged(client.updateApi({ api_id: id, body: inputOf(complete(draft)) }, { ifMatch })))
 }
 
 const openedOf = ({ body: api, etag }: { body: Schemas['Api']; etag: string }): Opened => ({

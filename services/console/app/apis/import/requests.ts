@@ -1,7 +1,7 @@
 import { answer, client } from '../../http/client.ts'
 import { asProblem, RequestFailed } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
-import { upload } from '../../http/upload.ts'
+import { uploader } from '../../http/upload.ts'
 import { pause, whenAdmitted } from '../../parts/admitted.ts'
 import { hasEnded, type Job, type JobResult } from '../../parts/jobs.ts'
 
@@ -41,7 +41,7 @@ export type Reason = NonNullable<JobResult['problem']>
 const MOST_BYTES = 20 * 1_048_576
 const BETWEEN_READS_MS = 500
 
-/** Asks what the import of a document would do. @throws RequestFailed */
+/** Asks what the import of a document would do. @throws RequestFailed, ProblemError or ConnectionError */
 export function plan(source: Source, signal: AbortSignal): Promise<Outcome> {
   if ('url' in source) return byJob(source.url, undefined, signal)
   return whenAdmitted(async () => {
@@ -60,7 +60,7 @@ interface Import {
   key: string
 }
 
-/** Imports a document of which the plan is known. @throws RequestFailed */
+/** Imports a document of which the plan is known. @throws RequestFailed, ProblemError or ConnectionError */
 export function run({ source, planned, key }: Import, signal: AbortSignal): Promise<Outcome> {
   if ('url' in source) return byJob(source.url, key, signal)
   return whenAdmitted(async () => {
@@ -73,7 +73,7 @@ export function run({ source, planned, key }: Import, signal: AbortSignal): Prom
  * Starts a job that imports the documents in their order.
  * @param key Idempotency-Key of the job
  * @returns undefined when one request cannot have them: they are too large together, or one is no text, e.g. a zip
- * @throws RequestFailed
+ * @throws ProblemError or ConnectionError
  */
 export async function runAsJob(files: readonly File[], key: string): Promise<Job | undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -89,46 +89,43 @@ export async function runAsJob(files: readonly File[], key: string): Promise<Job
       throw error
     }
   }
-  const body = new Blob(lines)
+  const body = linesOf(lines)
   return body.size > MOST_BYTES ? undefined : sendLines(body, key)
 }
 
 function send(file: File, key: string | undefined, signal: AbortSignal): Promise<unknown> {
   if (file.size > MOST_BYTES)
     throw refused('The document is too large', 'A document may have at most 20 MiB.')
-  const type = 'application/octet-stream'
   // Without a type of its own the browser would guess one from the name of the file.
-  return post(file.slice(0, file.size, type), type, key, signal)
+  return post(file.slice(0, file.size, 'application/octet-stream'), key, signal)
 }
 
-const sendLines = async (body: Blob, key: string | undefined): Promise<Job> =>
-  (await post(body, 'application/x-ndjson', key, new AbortController().signal)) as Job
+const linesOf = (lines: string[]) => new Blob(lines, { type: 'application/x-ndjson' })
+
+const sendLines = async (body: Blob, key: string | undefined): Promise<Job> => (await post(body, key)) as Job
 
 /** @param key Idempotency-Key of an import; without one the answer is the plan */
-function post(body: Blob, type: string, key: string | undefined, signal: AbortSignal): Promise<unknown> {
-  return upload({
-    method: 'POST',
-    path: `/apis/import${key === undefined ? '?dryRun=true' : ''}`,
-    body,
-    headers: { 'content-type': type, ...(key !== undefined && { 'idempotency-key': key }) },
-    signal,
-    onProgress: () => {},
-  })
+async function post(body: Blob, key: string | undefined, signal?: AbortSignal): Promise<unknown> {
+  const { importApi } = uploader()
+  const answered = await (key === undefined
+    ? importApi({ dryRun: true, body }, { signal })
+    : importApi({ body }, { idempotencyKey: key, signal }))
+  return answered.body
 }
 
 /** Imports from a URL, which the service reads in a job, and waits for the end of the job. */
 async function byJob(url: string, key: string | undefined, signal: AbortSignal): Promise<Outcome> {
-  let job = await sendLines(new Blob([JSON.stringify({ url })]), key)
+  let job = await sendLines(linesOf([JSON.stringify({ url })]), key)
   const path = { job_id: job.id }
   while (!hasEnded(job)) {
     await pause(BETWEEN_READS_MS, signal)
     if (signal.aborted) {
-      await answer(client.POST('/jobs/{job_id}/cancel', { params: { path } })).catch(() => {})
+      await answer(client.cancelJob(path)).catch(() => {})
       throw signal.reason
     }
-    job = await answer(client.GET('/jobs/{job_id}', { params: { path } }))
+    job = await answer(client.getJob(path))
   }
-  const { content } = await answer(client.GET('/jobs/{job_id}/results', { params: { path, query: {} } }))
+  const { content } = await answer(client.listJobResults(path))
   const [result] = content
   if (result && result.status !== 'FAILED' && result.status !== 'DELETED')
     return { status: result.status, name: result.item, api: result.api }

@@ -21,13 +21,10 @@ export function DeleteDialog({ api, etag, onClose }: DeleteDialogProps) {
   const queries = useQueryClient()
   const environments = api.deployedOn?.length ?? 0
   const remove = async () => {
-    const deletion = client.DELETE('/apis/{api_id}', {
-      params: {
-        path: { api_id: api.id },
-        header: { 'If-Match': etag },
-        query: { undeploy: environments > 0 && undeploy },
-      },
-    })
+    const deletion = client.deleteApi(
+      { api_id: api.id, undeploy: environments > 0 && undeploy },
+      { ifMatch: etag },
+    )
     await answer(deletion).catch(async error => {
       // The page below shows what has changed, and the next confirmation is about that.
       await queries.invalidateQueries({ queryKey: ['api', api.id, 'now'] })

@@ -14,11 +14,7 @@ export function useDeploy(api: string, onStarted = () => {}) {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (environment: string) =>
-      answer(
-        client.PUT('/environments/{environment_id}/apis/{api_id}', {
-          params: { path: { environment_id: environment, api_id: api } },
-        }),
-      ),
+      answer(client.deployApi({ environment_id: environment, api_id: api })),
     async onSuccess() {
       onStarted()
       await readAgain(queries, api)

@@ -200,7 +200,6 @@ function Actions({ environment, name, running, onDeploy, onDo }: ActionsProps) {
 function Confirmation({ api, doing, onClose }: { api: string; doing: Doing; onClose: () => void }) {
   const queries = useQueryClient()
   const { what, environment, name } = doing
-  const params = { path: { environment_id: environment, api_id: api } }
   if (what === 'name') return <EnvironmentDialog id={environment} onClose={onClose} />
   if (what === 'undeploy')
     return (
@@ -210,7 +209,7 @@ function Confirmation({ api, doing, onClose }: { api: string; doing: Doing; onCl
         failed="The API is not undeployed"
         color="red"
         onConfirm={async () => {
-          await answer(client.DELETE('/environments/{environment_id}/apis/{api_id}', { params }))
+          await answer(client.undeployApi({ environment_id: environment, api_id: api }))
           await readAgain(queries, api)
         }}
         onClose={onClose}
@@ -227,7 +226,7 @@ function Confirmation({ api, doing, onClose }: { api: string; doing: Doing; onCl
       failed="The job is not cancelled"
       color="red"
       onConfirm={async () => {
-        await answer(client.POST('/environments/{environment_id}/apis/{api_id}/cancel', { params }))
+        await answer(client.cancelDeployment({ environment_id: environment, api_id: api }))
         await readAgain(queries, api)
       }}
       onClose={onClose}

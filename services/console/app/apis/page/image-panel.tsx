@@ -34,15 +34,7 @@ function refusalOf(files: readonly File[]): RequestFailed | undefined {
 async function upload(id: string, files: readonly File[]) {
   const refusal = refusalOf(files)
   if (refusal) throw refusal
-  const form = new FormData()
-  form.append('file', files[0] as File)
-  return answer(
-    client.PUT('/apis/{api_id}/image', {
-      params: { path: { api_id: id } },
-      body: form as unknown as { file: string },
-      bodySerializer: () => form,
-    }),
-  )
+  return answer(client.uploadImage({ api_id: id, body: files[0] as File }))
 }
 
 /** The image of an API, with its upload by drag and drop or with a button. */
@@ -97,7 +89,7 @@ function ImageActions({ api, uploading, onChoose }: ImageActionsProps) {
   }
   const queries = useQueryClient()
   const remove = async () => {
-    await answer(client.DELETE('/apis/{api_id}/image', { params: { path: { api_id: api.id } } }))
+    await answer(client.deleteImage({ api_id: api.id }))
     await readAgain(queries, api.id)
   }
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { answer, client } from '../../http/client.ts'
+import { client } from '../../http/client.ts'
 
 interface ApiImageProps {
   id: string
@@ -14,14 +14,10 @@ interface ApiImageProps {
 export function ApiImage({ id, size, alt, wanted = true }: ApiImageProps) {
   const { data: blob, isError } = useQuery({
     queryKey: ['api', id, 'image'],
-    queryFn: ({ signal }) =>
-      answer(
-        client.GET('/apis/{api_id}/image', {
-          params: { path: { api_id: id } },
-          parseAs: 'blob',
-          signal,
-        }),
-      ) as Promise<Blob>,
+    queryFn: async ({ signal }) => {
+      const { body, headers } = await client.downloadImage({ api_id: id }, { signal })
+      return new Response(body, { headers }).blob()
+    },
     staleTime: 60_000,
     enabled: wanted,
   })

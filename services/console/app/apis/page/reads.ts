@@ -9,12 +9,7 @@ export const apiQuery = (id: string) =>
   queryOptions({
     queryKey: ['api', id, 'now'],
     queryFn: ({ signal }) =>
-      tagged(
-        client.GET('/apis/{api_id}', {
-          params: { path: { api_id: id }, query: { includeDeployedOn: true, includeRunningJobs: true } },
-          signal,
-        }),
-      ),
+      tagged(client.getApi({ api_id: id, includeDeployedOn: true, includeRunningJobs: true }, { signal })),
     refetchInterval: ({ state }) => (state.data?.body.runningJobs?.length ? JOB_POLL_MS : false),
   })
 
@@ -22,13 +17,7 @@ export const apiQuery = (id: string) =>
 export const pastApiQuery = (id: string, at: string) =>
   queryOptions({
     queryKey: ['api', id, 'at', at],
-    queryFn: ({ signal }) =>
-      answer(
-        client.GET('/apis/{api_id}', {
-          params: { path: { api_id: id }, query: { at, includeDeployedOn: true } },
-          signal,
-        }),
-      ),
+    queryFn: ({ signal }) => answer(client.getApi({ api_id: id, at, includeDeployedOn: true }, { signal })),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
@@ -38,13 +27,10 @@ export const versionsQuery = (id: string, at?: string) =>
     queryKey: ['api', id, 'versions', at ?? 'now'],
     queryFn: ({ signal, pageParam: page }) =>
       answer(
-        client.GET('/apis/{api_id}/versions', {
-          params: {
-            path: { api_id: id },
-            query: { page, size: PAGE_SIZE, ...(at ? { at } : { sort: ['createdAt,desc'] }) },
-          },
-          signal,
-        }),
+        client.listVersions(
+          { api_id: id, page, size: PAGE_SIZE, ...(at ? { at } : { sort: ['createdAt,desc'] }) },
+          { signal },
+        ),
       ),
     initialPageParam: 1,
     getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
@@ -55,12 +41,7 @@ export const historyQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['api', id, 'history'],
     queryFn: ({ signal, pageParam: page }) =>
-      answer(
-        client.GET('/apis/{api_id}/history', {
-          params: { path: { api_id: id }, query: { page, size: PAGE_SIZE, includeVersions: true } },
-          signal,
-        }),
-      ),
+      answer(client.getApiHistory({ api_id: id, page, size: PAGE_SIZE, includeVersions: true }, { signal })),
     initialPageParam: 1,
     getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
   })
@@ -71,10 +52,7 @@ export const versionHistoryQuery = (api: string, version: string) =>
     queryKey: ['api', api, 'version', version, 'history'],
     queryFn: ({ signal, pageParam: page }) =>
       answer(
-        client.GET('/apis/{api_id}/versions/{version_id}/history', {
-          params: { path: { api_id: api, version_id: version }, query: { page, size: PAGE_SIZE } },
-          signal,
-        }),
+        client.getVersionHistory({ api_id: api, version_id: version, page, size: PAGE_SIZE }, { signal }),
       ),
     initialPageParam: 1,
     getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),

@@ -25,10 +25,7 @@ export function RestoreDialog({ api, etag, at, onClose, children }: RestoreDialo
   const queries = useQueryClient()
   const navigate = route.useNavigate()
   const restore = async () => {
-    const restoration = client.POST('/apis/{api_id}/restore', {
-      params: { path: { api_id: api.id }, header: { 'If-Match': etag } },
-      body: { at },
-    })
+    const restoration = client.restoreApi({ api_id: api.id, body: { at } }, { ifMatch: etag })
     await answer(restoration).catch(async error => {
       // The differences in the dialog become those to the current state.
       await queries.invalidateQueries({ queryKey: ['api', api.id, 'now'] })

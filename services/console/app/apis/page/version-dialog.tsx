@@ -53,13 +53,12 @@ interface VersionPath {
 }
 
 async function open(path: VersionPath): Promise<Stored<VersionDraft>> {
-  return storedOf(await tagged(client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } })))
+  return storedOf(await tagged(client.getVersion(path)))
 }
 
 async function put(path: VersionPath, draft: VersionDraft, etag: string): Promise<Stored<VersionDraft>> {
-  const params = { path, header: { 'If-Match': etag } }
   const body = inputOf(draft)
-  return storedOf(await tagged(client.PUT('/apis/{api_id}/versions/{version_id}', { params, body })))
+  return storedOf(await tagged(client.updateVersion({ ...path, body }, { ifMatch: etag })))
 }
 
 const storedOf = ({ body, etag }: { body: Version; etag: string }): Stored<VersionDraft> => {
@@ -177,8 +176,9 @@ function useCreation(api: string) {
   const keys = useIdempotencyKey()
   return async (draft: VersionDraft): Promise<Stored<VersionDraft>> => {
     const body = inputOf(draft)
-    const params = { path: { api_id: api }, header: { 'Idempotency-Key': keys.for(body) } }
-    const created = await tagged(client.POST('/apis/{api_id}/versions', { params, body }))
+    const created = await tagged(
+      client.createVersion({ api_id: api, body }, { idempotencyKey: keys.for(body) }),
+    )
     keys.done()
     return storedOf(created)
   }

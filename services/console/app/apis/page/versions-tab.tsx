@@ -196,18 +196,12 @@ function Dialog({ api, doing, onClose }: { api: string; doing: Doing | undefined
   if (what === 'history') return <VersionHistoryDialog version={version} onClose={onClose} />
   const path = { api_id: api, version_id: version.id }
   const remove = async () => {
-    const { body, etag } = await tagged(
-      client.GET('/apis/{api_id}/versions/{version_id}', { params: { path } }),
-    )
+    const { body, etag } = await tagged(client.getVersion(path))
     if (body.updatedAt !== version.updatedAt) {
       await readAgain(queries, api)
       throw new RequestFailed(CHANGED)
     }
-    await answer(
-      client.DELETE('/apis/{api_id}/versions/{version_id}', {
-        params: { path, header: { 'If-Match': etag } },
-      }),
-    )
+    await answer(client.deleteVersion(path, { ifMatch: etag }))
     await readAgain(queries, api)
   }
   return (

@@ -9,7 +9,6 @@ import { type Delivery, isPending, mayBeRetried } from './delivery-queries.ts'
 export function DeliveryActions({ delivery }: { delivery: Delivery }) {
   const mayChange = useAllowed('WEBHOOKS_WRITE')
   const queries = useQueryClient()
-  const params = { path: { request_id: delivery.id } }
   const onSuccess = (changed: Delivery) => {
     queries.setQueryData(['deliveries', 'one', delivery.id], changed)
     return queries.invalidateQueries({ queryKey: ['deliveries', 'list'] })
@@ -17,12 +16,12 @@ export function DeliveryActions({ delivery }: { delivery: Delivery }) {
   // The delivery is in another status than the page shows.
   const onError = () => queries.invalidateQueries({ queryKey: ['deliveries', 'one', delivery.id] })
   const retry = useMutation({
-    mutationFn: () => answer(client.POST('/webhooks/requests/{request_id}/retry', { params })),
+    mutationFn: () => answer(client.retryDelivery({ request_id: delivery.id })),
     onSuccess,
     onError,
   })
   const cancel = useMutation({
-    mutationFn: () => answer(client.POST('/webhooks/requests/{request_id}/cancel', { params })),
+    mutationFn: () => answer(client.cancelDelivery({ request_id: delivery.id })),
     onSuccess,
     onError,
   })

@@ -46,14 +46,8 @@ export const deliveriesQuery = (webhookId: string | undefined, search: DeliveryS
       const query = { ...others, ...(apis && { api: apis }), size: PAGE_SIZE }
       return answer(
         webhookId === undefined
-          ? client.GET('/webhooks/requests', {
-              params: { query: { ...query, ...(webhook && { webhook }) } },
-              signal,
-            })
-          : client.GET('/webhooks/{webhook_id}/requests', {
-              params: { path: { webhook_id: webhookId }, query },
-              signal,
-            }),
+          ? client.listDeliveries({ ...query, ...(webhook && { webhook }) }, { signal })
+          : client.listWebhookDeliveries({ webhook_id: webhookId, ...query }, { signal }),
       )
     },
     // New deliveries appear at the latest after the longer time.
@@ -87,12 +81,7 @@ export const deliveryQuery = (webhookId: string, deliveryId: string, eventId: st
   })
 
 const one = (webhookId: string, deliveryId: string, signal: AbortSignal): Promise<Delivery> =>
-  answer(
-    client.GET('/webhooks/{webhook_id}/requests/{request_id}', {
-      params: { path: { webhook_id: webhookId, request_id: deliveryId } },
-      signal,
-    }),
-  )
+  answer(client.getDelivery({ webhook_id: webhookId, request_id: deliveryId }, { signal }))
 
 /** The list of all deliveries is the only place that has those of deleted webhooks. */
 async function ofDeletedWebhook(
@@ -101,7 +90,7 @@ async function ofDeletedWebhook(
   signal: AbortSignal,
 ): Promise<Delivery | undefined> {
   const query = { eventId, size: LARGEST }
-  const { content } = await answer(client.GET('/webhooks/requests', { params: { query }, signal }))
+  const { content } = await answer(client.listDeliveries(query, { signal }))
   return content.find(delivery => delivery.id === id)
 }
 
@@ -129,9 +118,7 @@ export const webhookOfQuery = (id: string) =>
     staleTime: NAMES_MS,
     queryFn: async ({ signal }) => {
       try {
-        return await answer(
-          client.GET('/webhooks/{webhook_id}', { params: { path: { webhook_id: id } }, signal }),
-        )
+        return await answer(client.getWebhook({ webhook_id: id }, { signal }))
       } catch (error) {
         if (asProblem(error).code === 'webhook-not-found') return null
         throw error
@@ -145,11 +132,12 @@ export const lastAttemptedQuery = (webhook: string) =>
     queryKey: ['deliveries', 'last-attempted', webhook],
     refetchInterval: SLOW_MS,
     queryFn: async ({ signal }) => {
-      const params = {
-        path: { webhook_id: webhook },
-        query: { sort: ['lastAttemptAt,desc'], size: 1 },
-      }
-      const { content } = await answer(client.GET('/webhooks/{webhook_id}/requests', { params, signal }))
+      const { content } = await answer(
+        client.listWebhookDeliveries(
+          { webhook_id: webhook, sort: ['lastAttemptAt,desc'], size: 1 },
+          { signal },
+        ),
+      )
       return content[0] ?? null
     },
   })
@@ -188,7 +176,7 @@ const laterOf = (a: string, b: string) => (a > b ? a : b)
 /** The names of the event types. They change with a release only. */
 export const eventTypeNamesQuery = queryOptions({
   queryKey: ['webhooks', 'eventTypes'],
-  queryFn: ({ signal }) => answer(client.GET('/webhooks/eventTypes', { signal })),
+  queryFn: ({ signal }) => answer(client.listEventTypes({}, { signal })),
   select: types => types.map(({ name }) => name),
   staleTime: CATALOGUE_MS,
 })

@@ -53,7 +53,7 @@ export function Filters({ search, byWebhook, onChange }: FiltersProps) {
             placeholder="Any"
             data={withChosen(types.data ?? [], search.eventType)}
             value={search.eventType ?? null}
-            onChange={value => onChange({ eventType: value ?? undefined })}
+            onChange={value => onChange({ eventType: (value ?? undefined) as DeliverySearch['eventType'] })}
             searchable
             clearable
             clearButtonProps={{ 'aria-label': 'Remove the filter for the event type' }}

@@ -29,16 +29,13 @@ export function RecoveryForm({ webhookId, running }: { webhookId: string; runnin
   const [plan, setPlan] = useState<Plan>()
   const start = useMutation({
     mutationFn: async (body: Schemas['RecoveryInput']) => {
-      const params = { path: { webhook_id: webhookId }, query: { dryRun: true } }
-      const planned = await answer(client.POST('/webhooks/{webhook_id}/recover', { params, body }))
+      const planned = await answer(client.recoverWebhook({ webhook_id: webhookId, dryRun: true, body }))
       return { ...(planned as Schemas['RecoveryPlan']), body }
     },
     onSuccess: setPlan,
   })
   const recover = async (body: Schemas['RecoveryInput']) => {
-    const header = { 'Idempotency-Key': keys.for(body) }
-    const params = { path: { webhook_id: webhookId }, header }
-    await answer(client.POST('/webhooks/{webhook_id}/recover', { params, body }))
+    await answer(client.recoverWebhook({ webhook_id: webhookId, body }, { idempotencyKey: keys.for(body) }))
     keys.done()
     await queries.invalidateQueries({ queryKey: ['recoveries', webhookId] })
   }

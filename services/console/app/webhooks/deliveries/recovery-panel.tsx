@@ -89,12 +89,7 @@ function RecoveryCard({ recovery, mayCancel }: { recovery: Recovery; mayCancel: 
 function CancelButton({ recovery: { id, webhook } }: { recovery: Recovery }) {
   const queries = useQueryClient()
   const cancel = useMutation({
-    mutationFn: () =>
-      answer(
-        client.POST('/webhooks/{webhook_id}/recoveries/{recovery_id}/cancel', {
-          params: { path: { webhook_id: webhook, recovery_id: id } },
-        }),
-      ),
+    mutationFn: () => answer(client.cancelRecovery({ webhook_id: webhook, recovery_id: id })),
     onSettled: () => queries.invalidateQueries({ queryKey: ['recoveries', webhook] }),
   })
   return (

@@ -13,12 +13,7 @@ export const recoveriesQuery = (webhookId: string, page: number) =>
     queryKey: ['recoveries', webhookId, page],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      answer(
-        client.GET('/webhooks/{webhook_id}/recoveries', {
-          params: { path: { webhook_id: webhookId }, query: { page, size: PAGE_SIZE } },
-          signal,
-        }),
-      ),
+      answer(client.listRecoveries({ webhook_id: webhookId, page, size: PAGE_SIZE }, { signal })),
     refetchInterval: ({ state }) =>
       state.data?.content.some(({ status }) => status === 'RUNNING') ? PROGRESS_MS : false,
   })

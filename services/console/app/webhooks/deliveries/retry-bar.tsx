@@ -87,11 +87,9 @@ async function retryAll(ids: readonly string[], onEach: () => void): Promise<str
   const { signal } = new AbortController()
   const work = async () => {
     for (const request_id of waiting) {
-      const params = { path: { request_id } }
-      await whenAdmitted(
-        () => answer(client.POST('/webhooks/requests/{request_id}/retry', { params })),
-        signal,
-      ).catch(error => refused.push(asProblem(error).title))
+      await whenAdmitted(() => answer(client.retryDelivery({ request_id })), signal).catch(error =>
+        refused.push(asProblem(error).title),
+      )
       onEach()
     }
   }

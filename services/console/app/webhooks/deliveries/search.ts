@@ -12,7 +12,7 @@ export const STATUSES = [
 /** The filters and the page of a list of deliveries in the URL. The names are those of the REST interface. */
 export interface DeliverySearch {
   status?: Schemas['DeliveryStatus']
-  eventType?: string
+  eventType?: Schemas['WebhookEventType']
   eventId?: string
   api?: string
   /** A part of the name of the API. */
@@ -41,7 +41,8 @@ export function readDeliverySearch(search: Raw): DeliverySearch {
   const known = STATUSES.find(each => each === status)
   return {
     ...(known && { status: known }),
-    ...(typeof eventType === 'string' && eventType !== '' && { eventType }),
+    ...(typeof eventType === 'string' &&
+      eventType !== '' && { eventType: eventType as Schemas['WebhookEventType'] }),
     ...(isUuid(eventId) && { eventId }),
     ...(isUuid(api) && { api }),
     ...(typeof apiName === 'string' && apiName !== '' && { apiName }),
