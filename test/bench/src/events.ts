@@ -71,7 +71,7 @@ async function fill(path: string) {
           data: { ...sampleApi(first + index), id },
           actor: { id, name: id },
         }
-        const headers = { 'log-identity': 'archive', 'log-position': String(first + index).padStart(16, '0') }
+        const headers = { 'log-position': String(first + index).padStart(16, '0') }
         return { id, subject: 'events.archive.API_CREATED', data: event, headers }
       }),
     )
