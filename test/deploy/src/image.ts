@@ -104,26 +104,30 @@ function copyTo(folder: string, paths: readonly string[]): void {
 const manifestsOf = (paths: readonly string[]) =>
   paths.filter(path => path.endsWith('/package.json')).map(path => dirname(path))
 
-/** The names of the packages that workspaces need, directly or not. */
+/**
+ * The paths of the packages that workspaces need, directly or not: a workspace has its own copy of a package if the root has
+ * another version, or none.
+ */
 function packagesOf(workspaces: readonly string[], { optional = false } = {}): Set<string> {
   const { packages } = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Package> }
   const wanted = new Set<string>()
   const want = (entry: string) => {
     const { dependencies = {}, optionalDependencies = {} } = packages[entry] ?? {}
-    const names = Object.keys({ ...dependencies, ...(optional && optionalDependencies) })
-    for (const name of names) {
-      if (wanted.has(name) || name.startsWith('@gantry/') || !existsSync(join(ROOT, 'node_modules', name)))
-        continue
-      wanted.add(name)
-      want(`node_modules/${name}`)
+    for (const name of Object.keys({ ...dependencies, ...(optional && optionalDependencies) })) {
+      const own = `${entry}/node_modules/${name}`
+      const path = packages[own] ? own : `node_modules/${name}`
+      if (wanted.has(path) || name.startsWith('@gantry/') || !existsSync(join(ROOT, path))) continue
+      wanted.add(path)
+      want(path)
     }
   }
   workspaces.forEach(want)
   return wanted
 }
 
-function linkPackages(folder: string, names: Iterable<string>): void {
-  for (const name of names) link(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
+function linkPackages(folder: string, paths: Iterable<string>): void {
+  for (const path of paths)
+    if (!/node_modules\/.*node_modules/.test(path)) link(join(ROOT, path), join(folder, path))
 }
 
 function link(target: string, path: string): void {
