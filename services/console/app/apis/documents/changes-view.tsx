@@ -151,6 +151,8 @@ function Changes({ diff, compared, path, document }: ChangesProps) {
   const isSame = texts.before !== undefined && texts.before === texts.after
   if (changes.length === 0 && (isSame || !texts.isPossible))
     return <Empty title="No changes">Both versions say the same to their clients.</Empty>
+  if (changes.length === 0 && texts.after === undefined && !texts.failed)
+    return <Loading what="the documents" />
   return (
     <>
       <Verdict breaking={breaking} {...compared} />
@@ -185,6 +187,8 @@ function Changes({ diff, compared, path, document }: ChangesProps) {
       )}
       {texts.before !== undefined && texts.after !== undefined && (
         <SideBySide
+          // Folds that were opened are those of two documents.
+          key={`${from.version} ${from.document} ${document.sha256}`}
           before={{ title: `${compared.other}: ${from.document}`, text: texts.before }}
           after={{ title: `${compared.own}: ${document.name}`, text: texts.after }}
           changes={changes}

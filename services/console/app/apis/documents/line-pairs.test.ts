@@ -19,7 +19,7 @@ test('equal lines are paired, and replaced, removed and added ones in their orde
   ])
 })
 
-test('lines that were moved are paired once, and large documents with differences everywhere in time', () => {
+test('lines that were moved are paired once, and large documents with differences everywhere are aligned', () => {
   expect(told(pairLines('a\nb\nc\n}', 'c\na\nb\n}'))).toEqual([
     ' ≠ c  1',
     'a = a 1 2',
