@@ -300,9 +300,10 @@ test('the documentation that the menu opens sends requests with the session, unt
 }) => {
   await open(page, '/apis')
   await userMenu(page, /^REST API documentation$/)
-  await page.locator('.authorize.locked').waitFor()
+  const token = page.getByRole('textbox', { name: 'Bearer Token' }).first()
+  await expect.poll(() => token.inputValue()).toBe(JSON.parse(await keptSession(page)).token)
   await page.goBack()
   await userMenu(page, /^Sign out$/)
   await page.goto(`${url}/docs`)
-  await page.locator('.authorize.unlocked').waitFor()
+  await expect.poll(() => token.inputValue()).toBe('')
 })

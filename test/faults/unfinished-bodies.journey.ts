@@ -164,7 +164,7 @@ test('responses that are not read do not affect memory or other callers', async 
   expect((await uploadImage(service, pictured, new Blob([svg]))).status).toBe(200)
   const before = await metric(service, 'process_resident_memory_bytes')
   const images = await unread(60, `/apis/${pictured}/image`, `Authorization: ${reader}\r\n`)
-  const documents = await unread(300, '/docs/yaml')
+  const documents = await unread(300, '/openapi.json')
   await servesOthers()
   expect((await metric(service, 'process_resident_memory_bytes')) - before).toBeLessThan(100 * MEBIBYTE)
   // The last response may exceed the quarter of a caller.

@@ -59,8 +59,8 @@ function keyOfSources(): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** The pages of the build: the console, and those of the frames that show documents. */
-const PAGES = ['index', 'frames/document', 'frames/sender']
+/** The pages of the build: the console, those of the frames that show documents, and /docs. */
+const PAGES = ['index', 'frames/document', 'frames/sender', 'docs/docs']
 
 /**
  * Scalar's API reference as one script. The package of its components would install 240 MB; that for Fastify has the same
@@ -93,7 +93,7 @@ async function bundle(outDir: string, reference: string): Promise<void> {
     mode: 'production',
     define: {
       'process.env.NODE_ENV': '"production"',
-      REFERENCE_SCRIPT: JSON.stringify(`../assets/${reference}`),
+      REFERENCE_SCRIPT: JSON.stringify(reference),
     },
     // Without the development runtime, whatever NODE_ENV is: React has none in a production build. The image has no
     // tsconfig.json.

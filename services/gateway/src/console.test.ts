@@ -16,6 +16,8 @@ import { type EdgeHost, hostEdge } from './testing/edge-host.ts'
 
 const PAGE =
   '<!doctype html><html><head><script src="./assets/index-a1.js"></script></head><body></body></html>'
+const REFERENCE =
+  '<html><head><script src="../assets/index-a1.js"></script></head><body><a href="../console/"></a></body></html>'
 const SCRIPT = 'console.log("the console")'.repeat(20)
 
 let builds: string
@@ -33,6 +35,8 @@ async function build(key: string, page = PAGE) {
   await mkdir(join(builds, key, 'assets'), { recursive: true })
   await mkdir(join(builds, key, 'frames'))
   await writeFile(join(builds, key, 'index.html'), page)
+  await mkdir(join(builds, key, 'docs'))
+  await writeFile(join(builds, key, 'docs/docs.html'), REFERENCE)
   await writeFile(join(builds, key, 'frames/document.html'), 'a document')
   await writeFile(join(builds, key, 'frames/sender.html'), 'a request')
   await writeFile(join(builds, key, 'assets/index-a1.js'), SCRIPT)
@@ -215,7 +219,10 @@ describe('Before the first build', () => {
       'content-type': 'text/html; charset=utf-8',
     })
     expect(building.body).toContain('<meta http-equiv="refresh" content="2">')
-    expect(building.body).toContain('The web console is being built.')
+    expect(building.body).toContain('The web console and the documentation are being built.')
+    const documentation = await app.inject('/docs')
+    expect(documentation.statusCode).toBe(200)
+    expect(documentation.body).toContain('<a href="/openapi.json">')
     expect((await app.inject('/console/assets/index-a1.js')).statusCode).toBe(404)
     await build('one')
     expect((await app.inject('/console/apis')).statusCode).toBe(200)
@@ -227,6 +234,20 @@ describe('Before the first build', () => {
     const { app } = await host()
     expect((await app.inject('/console')).statusCode).toBe(503)
   })
+})
+
+test.for(['', '/manage'])('The reference at %s/docs loads and asks this origin only', async basePath => {
+  await build('one')
+  const { app } = await host(basePath)
+  const page = await app.inject(`${basePath}/docs`)
+  expect(page.statusCode).toBe(200)
+  const policy = String(page.headers['content-security-policy'])
+  const sources = policy.split(';').flatMap(directive => directive.trim().split(' ').slice(1))
+  expect(new Set(sources)).toEqual(new Set(["'none'", "'self'", "'unsafe-inline'", 'data:']))
+  expect(policy).toContain("script-src 'self';")
+  const links = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => String(link))
+  expect(links).toEqual([`${basePath}/console/assets/index-a1.js`, `${basePath}/console/`])
+  expect((await app.inject(String(links[0]))).statusCode).toBe(200)
 })
 
 test('The gateway serves the console, whose type browsers do not guess', async () => {

@@ -42,6 +42,17 @@ const FRAME_POLICY = [
   "frame-ancestors 'self'",
   'sandbox allow-scripts',
 ]
+/** The reference of the REST interface sends requests to this origin only. Scalar sets inline styles. */
+const REFERENCE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
 /** A host name or an address, with an optional port. Other characters of a URL would change the policy. */
 const ORIGIN = /^https?:\/\/(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/
 /** The names of assets contain a digest of their content. */
@@ -49,8 +60,9 @@ const YEAR_MS = 365 * 24 * 60 * 60 * 1_000
 const REFRESH_S = 2
 
 /**
- * Serves the web console at /console. Its own paths, such as /console/apis, are answered with its page. Until it is built
- * the page says so, with 503.
+ * Serves the web console at /console, and the reference of the REST interface at /docs. Paths of the console, such as
+ * /console/apis, are answered with its page. Until both are built a page says so: with 503 at /console, and at /docs with
+ * 200, because its link to the OpenAPI document can be used.
  * @param builds folder of the builds; its file `current` names the served one
  */
 export async function webConsole(app: FastifyInstance, builds = BUILDS): Promise<void> {
@@ -59,7 +71,7 @@ export async function webConsole(app: FastifyInstance, builds = BUILDS): Promise
     const text = pageOf(builds, 'index.html')
     reply.headers(PAGE_HEADERS)
     if (text === undefined)
-      return reply.code(503).header('retry-after', String(REFRESH_S)).send(building().markup)
+      return reply.code(503).header('retry-after', String(REFRESH_S)).send(building(app.prefix).markup)
     // Relative URLs of the page start at the console, whatever path it is opened with.
     return reply.send(text.replace('<head>', `<head><base href="${root}">`))
   }
@@ -71,11 +83,20 @@ export async function webConsole(app: FastifyInstance, builds = BUILDS): Promise
     const headers = { 'content-security-policy': policy, 'x-dns-prefetch-control': 'off' }
     return reply.headers({ ...PAGE_HEADERS, ...headers }).send(text)
   }
+  const reference = async (_request: FastifyRequest, reply: FastifyReply) => {
+    const text = pageOf(builds, 'docs/docs.html')
+    reply.headers({ ...PAGE_HEADERS, 'content-security-policy': REFERENCE_POLICY })
+    const placed = text
+      ?.replaceAll('="../assets/', `="${root}assets/`)
+      .replaceAll('="../', `="${app.prefix}/`)
+    return reply.send(placed ?? building(app.prefix).markup)
+  }
   await app.register(async scope => {
     // Without a root, because the folder does not exist before the first build.
     await scope.register(staticFiles, { serve: false, preCompressed: true })
     scope.get('/console', page)
     scope.get('/console/*', page)
+    scope.get('/docs', reference)
     scope.get('/console/frames/document', async (_request, reply) => frame('document', "'none'", reply))
     // Sends one request of a document to the host that the person has confirmed.
     scope.get('/console/frames/sender', async (request, reply) => {
@@ -114,7 +135,7 @@ function pageOf(builds: string, file: string): string | undefined {
   }
 }
 
-const building = () => html`<!doctype html>
+const building = (prefix: string) => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -126,8 +147,8 @@ const building = () => html`<!doctype html>
 <body>
 <main>
 <h1>Gantry</h1>
-<p role="status">The web console is being built. This takes some seconds after the first start. The page opens it as soon as it is ready.</p>
-<p>If this page stays, build it with <code>npm run console</code>.</p>
+<p role="status">The web console and the documentation are being built. This takes some seconds after the first start. This page opens them as soon as they are ready.</p>
+<p>If this page stays, build them with <code>npm run console</code>. The <a href="${prefix}/openapi.json">OpenAPI document</a> is served already.</p>
 </main>
 </body>
 </html>

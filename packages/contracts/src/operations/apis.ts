@@ -184,7 +184,6 @@ export const filters = {
   q: text(500).optional().meta({
     description:
       'Finds APIs by words, also in their documents, the best first unless sort is given. The last word may be a beginning; words of five letters or more may have one typo. Not together with text',
-    example: 'send sms',
   }),
   name: z.string().optional().meta({ description: 'Exact name' }),
   owner: Uuid.optional(),

@@ -1,13 +1,7 @@
 import type { OperationPlace, ShownDocument, Theme } from '../parts/frame-messages.ts'
+import { loadScalar, SCALAR_SETTINGS } from '../parts/scalar.ts'
 import { sendByConsole } from './requests.ts'
 import type { View } from './view.ts'
-
-/** Path of the script, which the build sets. */
-declare const REFERENCE_SCRIPT: string
-
-interface Scalar {
-  createApiReference(element: HTMLElement, configuration: object): void
-}
 
 /** The storage of an origin of its own cannot be used, and Scalar expects one. */
 function replaceStorage(): void {
@@ -27,32 +21,11 @@ function replaceStorage(): void {
   }
 }
 
-async function loadScalar(): Promise<Scalar> {
-  replaceStorage()
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const script = document.createElement('script')
-  script.src = REFERENCE_SCRIPT
-  script.onload = resolve
-  script.onerror = () => reject(new Error('the reference could not be loaded'))
-  document.head.append(script)
-  await promise
-  return (window as unknown as { Scalar: Scalar }).Scalar
-}
-
 /** The requests of the person. Others, e.g. for references to other files, are refused. */
 const built = new WeakSet<object>()
 
 const SETTINGS = {
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  documentDownloadType: 'none',
-  hideClientButton: true,
-  hideDarkModeToggle: true,
-  persistAuth: false,
-  proxyUrl: '',
-  showDeveloperTools: 'never',
-  telemetry: false,
-  withDefaultFonts: false,
+  ...SCALAR_SETTINGS,
   // The identifiers of operations in the page.
   generateOperationSlug: ({ method, path }: OperationPlace) => slugOf({ method, path }),
   onRequestBuilt: ({ request }: { request: Request }) => void built.add(request),
@@ -66,6 +39,7 @@ const slugOf = ({ method, path }: OperationPlace) => `${method.toUpperCase()}${p
 
 /** Shows an OpenAPI document with Scalar's API reference. */
 export async function showOpenApi({ text }: ShownDocument, root: HTMLElement, theme: Theme): Promise<View> {
+  replaceStorage()
   const scalar = await loadScalar()
   const content = /^\s*\{/.test(text) ? JSON.parse(text) : text
   const { promise: loaded, resolve } = Promise.withResolvers<void>()
