@@ -105,7 +105,7 @@ test('the login works with the keyboard alone and opens the address, whose filte
 
 test('the login opens pages of the console only, and at once for a session that exists', async ({ page }) => {
   for (const next of ['https://example.com', '//example.com', '/\\example.com']) {
-    // Each tab has its own session.
+    // Closing the only tab of the console ends its session.
     const tab = await page.context().newPage()
     await signInByForm(tab, `/login?next=${encodeURIComponent(next)}`)
     expect(new URL(tab.url()).origin).toBe(new URL(url).origin)
@@ -116,7 +116,7 @@ test('the login opens pages of the console only, and at once for a session that 
   await heading(page, 'Webhooks').waitFor()
 })
 
-test('the token is in the session storage of the tab and nowhere else, and a reload keeps it', async ({
+test('the token is in the session storage of the tabs and nowhere else, a reload keeps it, and closing the last one ends it', async ({
   page,
 }) => {
   await signInByForm(page, '/apis')
@@ -125,12 +125,40 @@ test('the token is in the session storage of the tab and nowhere else, and a rel
   expect(await page.context().cookies()).toEqual([])
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(token)
   expect(page.url()).not.toContain(token)
+  await page.reload()
+  await heading(page, 'APIs').waitFor()
   const other = await page.context().newPage()
+  await page.goto(`${url}/health/live`)
   await other.goto(`${consoleUrl}/apis`)
   await heading(other, 'Sign in').waitFor()
   await other.close()
-  await page.reload()
-  await heading(page, 'APIs').waitFor()
+})
+
+test('a new tab has the session of the others, whose renewal and sign-out reach it', async ({ page }) => {
+  const account = await createUser()
+  const authorization = await logIn(account)
+  await open(page, '/apis', authorization)
+  const [other] = await Promise.all([
+    page.context().waitForEvent('page'),
+    areas(page)
+      .getByRole('link', { name: 'Webhooks' })
+      .click({ modifiers: ['ControlOrMeta'] }),
+  ])
+  await heading(other, 'Webhooks').waitFor()
+  expect(JSON.parse(await keptSession(other)).user.username).toBe(account.username)
+
+  await as(authorization, 'POST', '/logout')
+  await search(page).fill('google home')
+  await dialog(page).getByText('Your session has ended').waitFor()
+  await continuesSearch(page, `Password of ${account.username}`, account.password)
+  await expect.poll(() => keptSession(other)).toBe(await keptSession(page))
+
+  await userMenu(page, /^Sign out$/)
+  await heading(other, 'Sign in').waitFor()
+  expect(await keptSession(other)).toBe('')
+  await signInByForm(page, '/apis', account.username, account.password)
+  await heading(other, 'Webhooks').waitFor()
+  await other.close()
 })
 
 test('five minutes before its end a dialog asks for the password and continues without losing input; it can be postponed until the end', async ({

@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queries } from './http/queries.ts'
+import { session } from './http/session.ts'
 import { MessagesArea } from './parts/messages-area.tsx'
 import { router } from './router.tsx'
 import { watchImports } from './shell/failed-import.ts'
@@ -56,6 +57,7 @@ watchImports()
 followHeadings(router)
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no element with the id root')
+await session.ready
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">

@@ -1,5 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
 import { asProblem } from './problem.ts'
+import { session } from './session.ts'
 
 const RETRIES = 2
 const FRESH_MS = 5_000
@@ -13,7 +14,7 @@ function isPassing(error: unknown): boolean {
   return code === 'unreachable' || [429, 502, 503, 504].includes(status)
 }
 
-/** The cache of everything that the console has read. It is emptied when the person signs out. */
+/** The cache of everything that the console has read. It is emptied when the session ends, here or in another tab. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -27,4 +28,8 @@ export const queries = new QueryClient({
     // A change is sent also when the browser believes to be offline, so that its failure is shown.
     mutations: { networkMode: 'always' },
   },
+})
+
+session.subscribe(() => {
+  if (!session.current()) queries.clear()
 })

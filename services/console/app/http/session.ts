@@ -19,23 +19,36 @@ export interface Session {
 /** Resolves a waiting request: true after a new token, false if the person has signed out instead. */
 type Waiting = (renewed: boolean) => void
 
+/** What the tabs of this origin tell each other. */
+type Message = { ask: true } | { answer: Session } | { begun: Session } | { ended: Session['user']['id'] }
+
+/** How long a new tab waits for the session of another one. */
+const ASKING_MS = 150
+
 let current = read()
 let refused: string | undefined
 let waiting: Waiting[] = []
 const listeners = new Set<() => void>()
+const tabs = new BroadcastChannel(KEY)
+const tell = (message: Message) => tabs.postMessage(message)
+tabs.onmessage = ({ data }: MessageEvent<Message>) => hear(data)
+/** Ends the wait for the session of another tab. Undefined while this tab does not wait. */
+let found: (() => void) | undefined
 
 /**
- * The session of this tab. It is kept in sessionStorage: another tab signs in on its own, and closing the tab ends it.
+ * The session of the tabs of this origin. Each keeps it in its sessionStorage, and a new one asks the others for it, so
+ * that closing the last tab ends it. A sign-in and a sign-out reach the other tabs of the same user.
  */
 export const session = {
+  /** Resolves when `current` is known: at once, or after the other tabs had time to answer. */
+  ready: current ? Promise.resolve() : ask(),
   current: (): Session | undefined => current,
   /** The token that the service has refused; the dialog for a new login is shown while it is the current one. */
   refusedToken: (): string | undefined => (refused === current?.token ? refused : undefined),
   /** Begins a session, and sends the waiting requests again. */
   begin(next: Session) {
-    keep(next)
-    refused = undefined
-    settle(true)
+    begin(next)
+    tell({ begun: next })
   },
   /** Replaces what is known of the current token. A token that is no longer the current one changes nothing. */
   update(next: Session) {
@@ -44,9 +57,8 @@ export const session = {
     notify()
   },
   end() {
-    current = undefined
-    sessionStorage.removeItem(KEY)
-    settle(false)
+    if (current) tell({ ended: current.user.id })
+    end()
   },
   /** Waits for a token other than the refused one. Resolves with false when the person signs out instead. */
   renewed(token: string): Promise<boolean> {
@@ -67,6 +79,41 @@ function read(): Session | undefined {
   } catch {
     return undefined
   }
+}
+
+function ask(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  found = () => {
+    found = undefined
+    resolve()
+  }
+  setTimeout(() => found?.(), ASKING_MS)
+  tell({ ask: true })
+  return promise
+}
+
+function hear(message: Message) {
+  if ('ask' in message) {
+    if (current && current.token !== refused && current.expiresAt > Date.now()) tell({ answer: current })
+  } else if ('answer' in message) {
+    if (found && !current) begin(message.answer)
+    found?.()
+  } else if ('begun' in message) {
+    // A tab with the session of another user keeps it.
+    if (!current || current.user.id === message.begun.user.id) begin(message.begun)
+  } else if (current?.user.id === message.ended) end()
+}
+
+function begin(next: Session) {
+  keep(next)
+  refused = undefined
+  settle(true)
+}
+
+function end() {
+  current = undefined
+  sessionStorage.removeItem(KEY)
+  settle(false)
 }
 
 function keep(next: Session) {

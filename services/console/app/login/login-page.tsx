@@ -15,7 +15,7 @@ import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, useRouter } from '@tanstack/react-router'
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { INTERFACE_PATH } from '../http/place.ts'
-import { session } from '../http/session.ts'
+import { useSession } from '../http/session.ts'
 import { Brand } from '../parts/brand.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { SlowNotice } from '../parts/slow.tsx'
@@ -28,7 +28,8 @@ type Way = 'password' | 'token'
 export function LoginPage() {
   const { next } = route.useSearch()
   const router = useRouter()
-  const [signedIn, setSignedIn] = useState(() => session.current() !== undefined)
+  // The person may sign in in another tab, too.
+  const signedIn = useSession() !== undefined
   useEffect(() => {
     if (signedIn) router.history.replace(router.basepath.replace(/\/$/, '') + (next ?? '/'))
   }, [signedIn, router, next])
@@ -42,7 +43,6 @@ export function LoginPage() {
         ? signInWithPassword(field('username'), field('password'))
         : signInWithToken(field('token'))
     },
-    onSuccess: () => setSignedIn(true),
   })
   const choose = (value: Way) => {
     setWay(value)
@@ -117,7 +117,7 @@ function TokenField() {
     <PasswordInput
       name="token"
       label="Access token"
-      description="It is kept in this tab only and forgotten when the tab is closed."
+      description="It is kept in the tabs of the console only, and forgotten when the last one is closed."
       autoComplete="off"
       required
       visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed', tabIndex: 0 }}

@@ -1,7 +1,6 @@
 import { answer, client } from '../http/client.ts'
 import { sessionOf, tokenFor } from '../http/credentials.ts'
 import { RequestFailed } from '../http/problem.ts'
-import { queries } from '../http/queries.ts'
 import { type Session, session } from '../http/session.ts'
 import { forgetSearches } from '../parts/recent-searches.ts'
 
@@ -32,11 +31,10 @@ export async function continueSession(current: Session, secret: string): Promise
 /** Whether a password continues the session. */
 export const isByPassword = ({ credential }: Session): boolean => credential === 'LOGIN'
 
-/** Forgets the token and everything that was read with it. */
+/** Forgets the token and everything that was read with it, in all tabs of the user. */
 export function signOut(): void {
   forgetSearches()
   session.end()
-  queries.clear()
 }
 
 /** Revokes all login tokens of the user, then forgets this one. @throws ProblemError or ConnectionError */

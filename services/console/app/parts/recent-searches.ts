@@ -48,6 +48,11 @@ export function forgetSearches(): void {
   for (const listener of listeners) listener()
 }
 
+// Another tab may have forgotten them.
+session.subscribe(() => {
+  if (!session.current()) kept = undefined
+})
+
 function subscribe(listener: () => void) {
   listeners.add(listener)
   return () => listeners.delete(listener)

@@ -23,10 +23,7 @@ export function DeleteUserDialog({ user, etag, onClose }: DeleteUserDialogProps)
       await queries.invalidateQueries({ queryKey: ['users', 'one', user.id] })
       throw error
     })
-    if (own) {
-      queries.clear()
-      return session.end()
-    }
+    if (own) return session.end()
     notifyDone(`${user.username} is deleted`)
     await navigate({ to: '/users', ignoreBlocker: true })
     queries.removeQueries({ queryKey: ['users', 'one', user.id] })

@@ -31,10 +31,7 @@ export function EraseUserDialog({ id, name, etag, opened, onClose }: EraseUserDi
   const close = async () => {
     if (erase.isPending) return
     if (!erase.isSuccess) return onClose()
-    if (own) {
-      queries.clear()
-      return session.end()
-    }
+    if (own) return session.end()
     await navigate({ to: '/users', ignoreBlocker: true })
     queries.removeQueries({ queryKey: ['users', 'one', id] })
     await queries.invalidateQueries({ queryKey: ['users'] })
