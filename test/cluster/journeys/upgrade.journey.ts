@@ -115,10 +115,10 @@ interface Phase {
 async function phase({ name, change, releases, suffices = () => true }: Phase): Promise<RecordedEvent[]> {
   const startedAt = performance.now()
   const sentBefore = commands.sent.size
-  commands.enter({ name: `before ${name}`, alone: false })
+  commands.enter({ name: `before ${name}`, alone: false, replacing: true })
   commands.start()
   await change()
-  commands.enter({ name, alone: releases.length === 1 })
+  commands.enter({ name, alone: releases.length === 1, replacing: false })
   const expected = {
     writers: new Set(releases.flatMap(release => [`api ${release}`, `webhook ${release}`])),
     shared: releases.length > 1 ? expect.toSatisfy((count: number) => count > 0) : 0,
@@ -152,28 +152,32 @@ const everythingShown = (log: readonly RecordedEvent[]) =>
     interval: 500,
   })
 
-/** Runs a command of the image of a release. */
-async function operate(release: Release, command: readonly string[]): Promise<string> {
+/** Starts a command of the image of a release. */
+function startCommand(release: Release, command: readonly string[]) {
   const { root } = releases[release]
-  const { stdout } = await promisify(execFile)(process.execPath, argumentsOfCommand(root, command), {
-    cwd: root,
-    env: topology.environment,
-  })
-  return stdout
+  const options = { cwd: root, env: topology.environment }
+  return promisify(execFile)(process.execPath, argumentsOfCommand(root, command), options)
 }
+
+/** Runs a command of the image of a release. */
+const operate = async (release: Release, command: readonly string[]): Promise<string> =>
+  (await startCommand(release, command)).stdout
 
 /** What the chart does: makes read models, then replaces the services, and the gateways when these have the release. */
 async function upgradeAll(): Promise<void> {
   expect(await operate('next', RUN.beforeServices)).toMatch(/All read models exist\n$/)
   let isGatewayAllowed = false
-  const allowed = operate('next', RUN.beforeGateway).then(said => {
+  const allowed = startCommand('next', RUN.beforeGateway)
+  const waits = new Promise(resolve => allowed.child.stdout?.once('data', resolve))
+  allowed.finally(() => {
     isGatewayAllowed = true
-    return said
   })
   await replace(1, 'next')
+  // A slow start of the command would find no replica of this release.
+  await Promise.race([waits, allowed])
   expect(isGatewayAllowed).toBe(false)
   await replace(2, 'next')
-  expect(await allowed).toMatch(/waits for .*a replica has release/)
+  expect((await allowed).stdout).toMatch(/waits for .*a replica has release/)
   for (const number of [1, 2] as const) await replace(number, 'next', ['gateway'])
 }
 

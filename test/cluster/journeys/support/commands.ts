@@ -22,6 +22,8 @@ interface Phase {
   name: string
   /** Whether all replicas run the same release, so that readers see every update immediately. */
   alone: boolean
+  /** Whether processes are being replaced. */
+  replacing: boolean
 }
 
 export interface Commands {
@@ -37,8 +39,8 @@ export interface Commands {
 }
 
 const CLIENTS = 4
-/** Pause between two commands of a client, which leaves CPU time to starting processes. */
-const REST_MS = 200
+/** Pause between two commands of a client. While processes are replaced it leaves CPU time to those that start. */
+const REST_MS = { replacing: 1_000, otherwise: 100 }
 const MOST_APIS = 6
 
 /**
@@ -56,7 +58,7 @@ export function randomCommands(topology: Pick<Topology, 'send'>, seed: number): 
   const run = async (step: () => Promise<void>) => {
     while (!stopping.signal.aborted) {
       await step().catch((error: Error) => wire.fail(`${error} ${error.cause}`))
-      await setTimeout(REST_MS)
+      await setTimeout(wire.isReplacing() ? REST_MS.replacing : REST_MS.otherwise)
     }
   }
   return {
@@ -91,7 +93,7 @@ type Wire = ReturnType<typeof startWire>
 function startWire(topology: Pick<Topology, 'send'>) {
   const sent = new Map<string, Sent>()
   const failures: string[] = []
-  let phase: Phase = { name: '', alone: true }
+  let phase: Phase = { name: '', alone: true, replacing: false }
   const fail = (said: string) => void failures.push(`${phase.name}: ${said}`)
   return {
     sent,
@@ -101,6 +103,7 @@ function startWire(topology: Pick<Topology, 'send'>) {
       phase = entered
     },
     isAlone: () => phase.alone,
+    isReplacing: () => phase.replacing,
 
     /** @returns the id in the response; empty when there is none */
     async send(method: string, path: string, expected: number, { fields = {}, version }: Partial<Sent> = {}) {
