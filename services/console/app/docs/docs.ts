@@ -8,10 +8,10 @@ function isDark(): boolean {
   return chosen === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : chosen === 'dark'
 }
 
-/** Requests carry the session of the console in the same tab, then the token in an answer, e.g. of POST /login. */
+/** Requests carry the session of the console, then the token in an answer, e.g. of POST /login. */
 async function showReference(root: HTMLElement): Promise<void> {
   const base = location.pathname.replace(/\/docs\/?$/, '')
-  const [scalar, response] = await Promise.all([loadScalar(), fetch(`${base}/openapi.json`)])
+  const [scalar, response] = await Promise.all([loadScalar(), fetch(`${base}/openapi.json`), session.ready])
   if (!response.ok) throw new Error(`GET ${base}/openapi.json was answered ${response.status}`)
   const document = await response.json()
   const configuration = (token?: string) => ({
@@ -28,6 +28,7 @@ async function showReference(root: HTMLElement): Promise<void> {
   })
   root.replaceChildren()
   const reference = scalar.createApiReference(root, configuration(session.current()?.token))
+  session.subscribe(() => reference.updateConfiguration(configuration(session.current()?.token)))
 }
 
 const root = document.getElementById('reference')

@@ -47,7 +47,6 @@ export function UserMenu({ current }: { current: Session }) {
             </Text>
           </Menu.Label>
           <Menu.Divider />
-          {/* In this tab, which has the session: a copy for another tab would outlast a sign-out. */}
           <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`}>
             REST API documentation
           </Menu.Item>
