@@ -293,6 +293,7 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await environment.fill(id)
   await page.getByRole('option', { name: id }).click()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  await confirmDeployment(page, `A job deploys ${api.displayName} to ${id}`)
   const name = unique('staging')
   await page.getByRole('button', { name: `Name ${id}` }).click()
   const naming = page.getByRole('dialog', { name: 'Name the environment' })
@@ -334,6 +335,45 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await page.getByRole('heading', { name: 'Not deployed' }).waitFor()
 })
 
+const confirmDeployment = async (page: Page, text: string) => {
+  const dialog = page.getByRole('dialog', { name: 'Deploy the API?' })
+  await dialog.getByText(text).waitFor()
+  await dialog.getByRole('button', { name: 'Deploy' }).click()
+}
+
+test('a failed first deployment names its environment and the reason of the agent', async ({ page }) => {
+  const api = await createApi()
+  const environment = randomUUID()
+  const name = unique('qa')
+  await request('PUT', `/environments/${environment}`, { name })
+  const failed = {
+    ...{ id: randomUUID(), timestamp: new Date().toISOString(), operation: 'API_DEPLOYMENT_FAILED' },
+    ...{ who: null, resourceType: 'API', resourceId: api.id, revision: 1, restoredTo: null },
+    ...{ requestId: randomUUID(), changes: [] },
+  }
+  const data = { api, environment, job: randomUUID(), type: 'DEPLOY', message: 'no route to the gateway' }
+  // The agent of one process has no failures.
+  await page.route(isAt(`/apis/${api.id}`), async route => {
+    const response = await route.fetch()
+    return route.fulfill({
+      response,
+      json: { ...(await response.json()), deploymentStatus: 'DEPLOYMENT_FAILED' },
+    })
+  })
+  await page.route(isAt(`/apis/${api.id}/history`), route =>
+    route.fulfill({
+      json: { content: [failed], size: 100, number: 1, totalPages: 1, totalElements: 1, last: true },
+    }),
+  )
+  await page.route(isAt('/events'), route =>
+    route.fulfill({ json: { content: [{ type: 'API_DEPLOYMENT_FAILED', data }], position: 'a' } }),
+  )
+  await open(page, `/apis/${api.id}?tab=deployments`)
+  await page.getByText(`The deployment to ${name}`).waitFor()
+  await page.getByText('The deployment agent states: no route to the gateway').waitFor()
+  await checkPage(page)
+})
+
 test('an environment is created while an API is deployed, and is listed with it', async ({ page }) => {
   const api = await createApi()
   const name = unique('production')
@@ -343,7 +383,9 @@ test('an environment is created while an API is deployed, and is listed with it'
   await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
   await dialog.getByRole('button', { name: 'Create' }).click()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  await confirmDeployment(page, `A job deploys ${api.displayName} to ${name}`)
   await page.getByRole('row', { name }).getByText('Deployed').waitFor()
+  await fitsPhone(page)
 
   await open(page, '/environments')
   const row = page.getByRole('row', { name })
@@ -354,6 +396,7 @@ test('an environment is created while an API is deployed, and is listed with it'
   await editing.getByRole('button', { name: 'Save' }).click()
   await row.getByRole('cell', { name: '0', exact: true }).waitFor()
   await checkPage(page)
+  await fitsPhone(page)
   await row.getByRole('link', { name: '1 API' }).click()
   await page.getByRole('link', { name: api.displayName }).waitFor()
 })

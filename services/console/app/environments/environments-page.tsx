@@ -9,6 +9,7 @@ import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copy.tsx'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { EnvironmentDialog, NewEnvironmentDialog } from '../parts/environment-dialog.tsx'
+import { IN_ORDER } from '../parts/environments.ts'
 import { AnchorLink } from '../parts/links.tsx'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -26,7 +27,8 @@ export function EnvironmentsPage() {
   const [creating, setCreating] = useState(false)
   const environments = useQuery({
     queryKey: ['environments', 'list', page],
-    queryFn: ({ signal }) => answer(client.listEnvironments({ page, size: SIZE }, { signal })),
+    queryFn: ({ signal }) =>
+      answer(client.listEnvironments({ page, size: SIZE, sort: IN_ORDER }, { signal })),
     placeholderData: keepPreviousData,
   })
   return (
@@ -39,7 +41,8 @@ export function EnvironmentsPage() {
       </Group>
       <Text size="sm" maw="44rem">
         APIs are deployed to environments, e.g. staging and production. The first deployment to an unknown id
-        adds its environment here, without a name.
+        adds its environment here, without a name. Lists and choices show them by position, e.g. 1 for
+        development and 2 for production; then those without a position, in the order of their creation.
       </Text>
       {environments.isPending && <Loading what="the environments" />}
       {environments.isError && (
@@ -80,53 +83,62 @@ interface EnvironmentTableProps {
 
 function EnvironmentTable({ environments, mayWrite }: EnvironmentTableProps) {
   const [edited, setEdited] = useState<string>()
+  const positioned = environments.some(({ position }) => position !== null)
   return (
     <>
-      <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <Table verticalSpacing="sm" aria-label="Environments">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Environment</Table.Th>
-              <Table.Th>Position</Table.Th>
-              <Table.Th>Id</Table.Th>
-              <Table.Th>Deployed APIs</Table.Th>
-              {mayWrite && <Table.Th>Actions</Table.Th>}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {environments.map(({ id, name, displayName, position, apis }) => (
-              <Table.Tr key={id}>
-                <Table.Th scope="row">{displayName ?? name ?? 'No name yet'}</Table.Th>
-                <Table.Td>{position ?? 'Last'}</Table.Td>
-                <Table.Td>
-                  <Copied value={id} what="environment id" />
-                </Table.Td>
-                <Table.Td>
-                  {apis === 0 ? (
-                    'None'
-                  ) : (
-                    <AnchorLink to="/apis" search={{ environment: id }} size="sm">
-                      {apis === 1 ? '1 API' : `${apis} APIs`}
-                    </AnchorLink>
-                  )}
-                </Table.Td>
-                {mayWrite && (
-                  <Table.Td>
-                    <Button
-                      size="compact-sm"
-                      variant="default"
-                      aria-label={`${name === null ? 'Name' : 'Edit'} ${name ?? id}`}
-                      onClick={() => setEdited(id)}
-                    >
-                      {name === null ? 'Name' : 'Edit'}
-                    </Button>
-                  </Table.Td>
+      <Table verticalSpacing="sm" aria-label="Environments">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Environment</Table.Th>
+            {positioned && <Table.Th visibleFrom="sm">Position</Table.Th>}
+            <Table.Th visibleFrom="md">Id</Table.Th>
+            <Table.Th>Deployed APIs</Table.Th>
+            {mayWrite && <Table.Th>Actions</Table.Th>}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {environments.map(({ id, name, displayName, position, apis }) => (
+            <Table.Tr key={id}>
+              <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+                {displayName ?? name ?? 'No name yet'}
+                {position !== null && (
+                  <Text size="xs" hiddenFrom="sm">
+                    Position {position}
+                  </Text>
                 )}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+                <Text size="xs" c="dimmed" hiddenFrom="md" style={{ wordBreak: 'break-all' }}>
+                  {id}
+                </Text>
+              </Table.Th>
+              {positioned && <Table.Td visibleFrom="sm">{position ?? '–'}</Table.Td>}
+              <Table.Td visibleFrom="md">
+                <Copied value={id} what="environment id" />
+              </Table.Td>
+              <Table.Td>
+                {apis === 0 ? (
+                  'None'
+                ) : (
+                  <AnchorLink to="/apis" search={{ environment: id }} size="sm">
+                    {apis === 1 ? '1 API' : `${apis} APIs`}
+                  </AnchorLink>
+                )}
+              </Table.Td>
+              {mayWrite && (
+                <Table.Td>
+                  <Button
+                    size="compact-sm"
+                    variant="default"
+                    aria-label={`${name === null ? 'Name' : 'Edit'} ${name ?? id}`}
+                    onClick={() => setEdited(id)}
+                  >
+                    {name === null ? 'Name' : 'Edit'}
+                  </Button>
+                </Table.Td>
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
       {edited && <EnvironmentDialog id={edited} onClose={() => setEdited(undefined)} />}
     </>
   )

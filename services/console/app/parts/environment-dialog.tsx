@@ -133,7 +133,7 @@ function EnvironmentForm({ body, etag, onUnsaved, onCancel, onSaved }: Environme
           label="Position"
           allowDecimal={false}
           allowNegative={false}
-          description="Place in lists of environments; the last, if it is left empty"
+          description="Lists and choices show lower positions first. Left empty: after those with a position, in the order of creation"
           value={draft.position}
           error={errors.position}
           onChange={position => change({ position })}

@@ -7,6 +7,7 @@ import type { Query, Scope } from '../http/schemas.ts'
 import { useAllowed } from '../http/session.ts'
 import { webhooksQuery } from './all-webhooks.ts'
 import { apisNamed } from './apis-named.ts'
+import { IN_ORDER } from './environments.ts'
 import { isUuid } from './uuid.ts'
 
 const TYPING_MS = 200
@@ -62,7 +63,7 @@ const KINDS = {
     scope: 'ENVIRONMENT_READ',
     async find(text, signal) {
       const wanted = text.toLowerCase()
-      const { content } = await answer(client.listEnvironments({ size: 100 }, { signal }))
+      const { content } = await answer(client.listEnvironments({ size: 100, sort: IN_ORDER }, { signal }))
       return content
         .map(({ name, ...environment }) => choice({ ...environment, name: name ?? environment.id }))
         .filter(({ label }) => label.toLowerCase().includes(wanted))

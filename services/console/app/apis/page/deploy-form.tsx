@@ -1,51 +1,40 @@
-import { Button, Group, Stack } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { answer, client } from '../../http/client.ts'
-import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { NewEnvironmentDialog } from '../../parts/environment-dialog.tsx'
-import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { ReferencePicker } from '../../parts/reference-picker.tsx'
-import { readAgain } from './reads.ts'
 
-/** Starts a deployment job of an API to the environment with an id. */
-export function useDeploy(api: string, onStarted = () => {}) {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (environment: string) =>
-      answer(client.deployApi({ environment_id: environment, api_id: api })),
-    async onSuccess() {
-      onStarted()
-      await readAgain(queries, api)
-    },
-  })
+interface DeployFormProps {
+  environment: string | undefined
+  onChange: (environment: string | undefined) => void
+  onSubmit: (environment: string) => void
 }
 
-/** Deploys to an environment: a known one by its name, a new one, or any by its id. */
-export function DeployForm({ api }: { api: Schemas['Api'] }) {
-  const [environment, setEnvironment] = useState<string>()
+/** Chooses the environment to deploy to: a known one by its name, a new one, or any by its id. */
+export function DeployForm({ environment, onChange, onSubmit }: DeployFormProps) {
   const [creating, setCreating] = useState(false)
   const mayCreate = useAllowed('ENVIRONMENT_WRITE')
-  const deploy = useDeploy(api.id, () => setEnvironment(undefined))
   return (
     <>
       <form
         onSubmit={event => {
           event.preventDefault()
-          if (environment) deploy.mutate(environment)
+          if (environment) onSubmit(environment)
         }}
       >
         <Stack gap="xs">
+          <Text size="sm">
+            Deployments have no version: the API is deployed as it is now, with all its versions.
+          </Text>
           <Group align="end">
             <ReferencePicker
               kind="environment"
               label="Environment"
               description="Its name or its id (UUID)"
               value={environment}
-              onChange={setEnvironment}
+              onChange={onChange}
             />
-            <Button type="submit" loading={deploy.isPending} disabled={!environment}>
+            <Button type="submit" disabled={!environment}>
               Deploy
             </Button>
             {mayCreate && (
@@ -54,11 +43,10 @@ export function DeployForm({ api }: { api: Schemas['Api'] }) {
               </Button>
             )}
           </Group>
-          {deploy.isError && <ProblemPanel what="The deployment is not started" error={deploy.error} />}
         </Stack>
       </form>
       {/* Outside of the form, which would get the dialog's submit event. */}
-      {creating && <NewEnvironmentDialog onCreated={setEnvironment} onClose={() => setCreating(false)} />}
+      {creating && <NewEnvironmentDialog onCreated={onChange} onClose={() => setCreating(false)} />}
     </>
   )
 }

@@ -1,30 +1,26 @@
-import { Alert, Button, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Code, Group, Stack, Table, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { answer, client } from '../../http/client.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
-import { EnvironmentDialog } from '../../parts/environment-dialog.tsx'
 import { useEnvironmentNames } from '../../parts/environments.ts'
 import { By } from '../../parts/history-list.tsx'
-import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
 import { Time } from '../../parts/time.tsx'
-import { DeployForm, useDeploy } from './deploy-form.tsx'
+import { DeployForm } from './deploy-form.tsx'
+import { DeploymentDialog, type Doing } from './deployment-dialog.tsx'
 import { type Deployment, deploymentsOf, starterOf } from './deployments.ts'
-import { apiQuery, readAgain } from './reads.ts'
+import { apiQuery, failureQuery } from './reads.ts'
 import { useHistory } from './use-history.ts'
 
 /** Jobs that others start are seen after this time. */
 const POLL_MS = 5_000
 
-type Doing = { what: 'undeploy' | 'cancel' | 'name'; environment: string; name: string }
-
 /** The environments of an API with the running jobs, which are followed until they end. */
 export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
+  const [chosen, choose] = useState<string>()
   const [doing, setDoing] = useState<Doing>()
   const allowed = useAllowed('API_WRITE')
   // Reads the API of the page in shorter intervals, also without a running job.
@@ -48,8 +44,14 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
               : `${running} jobs are running`}
         </Text>
       </Group>
-      {api.deploymentStatus === 'DEPLOYMENT_FAILED' && <Failure history={history} />}
-      {allowed && <DeployForm api={api} />}
+      {api.deploymentStatus === 'DEPLOYMENT_FAILED' && <Failure api={api} history={history} />}
+      {allowed && (
+        <DeployForm
+          environment={chosen}
+          onChange={choose}
+          onSubmit={environment => setDoing({ what: 'deploy', environment })}
+        />
+      )}
       {deploymentsOf(api).length === 0 ? (
         <Empty title="Not deployed">
           {allowed
@@ -59,26 +61,47 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
       ) : (
         <DeploymentTable api={api} history={history} allowed={allowed} onDo={setDoing} />
       )}
-      {doing && <Confirmation api={api.id} doing={doing} onClose={() => setDoing(undefined)} />}
+      {doing && (
+        <DeploymentDialog
+          api={api}
+          doing={doing}
+          onDone={() => choose(undefined)}
+          onClose={() => setDoing(undefined)}
+        />
+      )}
     </Stack>
   )
 }
 
 type History = ReturnType<typeof useHistory>
 
-/** The failure of the last job: when, and whose job it was. */
-function Failure({ history }: { history: History }) {
+/** The failure of the last job: when, whose job it was, in which environment, and the agent's reason. */
+function Failure({ api, history }: { api: Schemas['Api']; history: History }) {
   const failed = history.find(({ operation }) => operation === 'API_DEPLOYMENT_FAILED')
+  const mayRead = useAllowed('AUDIT_LOG_READ')
+  const { data: event } = useQuery({
+    ...failureQuery(api.id, failed),
+    enabled: mayRead && failed !== undefined,
+  })
+  const names = useEnvironmentNames()
   return (
     <Alert color="red" title="The last deployment has failed">
       {failed && (
         <>
+          {event && (
+            <>
+              {event.type === 'DEPLOY' ? 'The deployment to ' : 'The undeployment from '}
+              <b>{names.get(event.environment) ?? event.environment}</b>.{' '}
+            </>
+          )}
           It failed <Time at={failed.timestamp} />
           <By who={starterOf(failed.timestamp, history)} prefix=" and was started by" />.{' '}
         </>
       )}
-      Its cause is known to the deployment agent, and is in the event API_DEPLOYMENT_FAILED. Deploy it again
-      when the cause is mended.
+      {event?.message
+        ? `The deployment agent states: ${event.message}. `
+        : 'Its cause is known to the deployment agent. '}
+      Deploy it again when the cause is mended.
     </Alert>
   )
 }
@@ -91,57 +114,53 @@ interface DeploymentTableProps {
 }
 
 function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) {
-  const deploy = useDeploy(api.id)
   const names = useEnvironmentNames()
   return (
-    <>
-      {deploy.isError && <ProblemPanel what="The deployment is not started" error={deploy.error} />}
-      <ScrollArea type="auto">
-        <Table miw={640} verticalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Environment</Table.Th>
-              <Table.Th>State</Table.Th>
-              <Table.Th>Since</Table.Th>
-              <Table.Th>Started by</Table.Th>
-              {allowed && <Table.Th>Actions</Table.Th>}
+    <Table verticalSpacing="xs" aria-label="Deployments">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Environment</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th visibleFrom="sm">Since</Table.Th>
+          <Table.Th visibleFrom="sm">Started by</Table.Th>
+          {allowed && <Table.Th>Actions</Table.Th>}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {deploymentsOf(api, [...names.keys()]).map(({ environment, environmentName, deployedAt, job }) => {
+          const since = job?.startedAt ?? deployedAt ?? api.updatedAt
+          return (
+            <Table.Tr key={environment}>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                {environmentName ?? <Code>{environment}</Code>}
+              </Table.Td>
+              <Table.Td>
+                <State job={job} />
+                <Text size="xs" hiddenFrom="sm">
+                  <Time at={since} />
+                </Text>
+              </Table.Td>
+              <Table.Td visibleFrom="sm">
+                <Time at={since} />
+              </Table.Td>
+              <Table.Td visibleFrom="sm">
+                <By who={starterOf(since, history)} prefix="" />
+              </Table.Td>
+              {allowed && (
+                <Table.Td>
+                  <Actions
+                    environment={environment}
+                    name={environmentName ?? environment}
+                    running={job !== undefined}
+                    onDo={onDo}
+                  />
+                </Table.Td>
+              )}
             </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {deploymentsOf(api, [...names.keys()]).map(
-              ({ environment, environmentName, deployedAt, job }) => {
-                const since = job?.startedAt ?? deployedAt ?? api.updatedAt
-                return (
-                  <Table.Tr key={environment}>
-                    <Table.Td>{environmentName ?? <Code>{environment}</Code>}</Table.Td>
-                    <Table.Td>
-                      <State job={job} />
-                    </Table.Td>
-                    <Table.Td>
-                      <Time at={since} />
-                    </Table.Td>
-                    <Table.Td>
-                      <By who={starterOf(since, history)} prefix="" />
-                    </Table.Td>
-                    {allowed && (
-                      <Table.Td>
-                        <Actions
-                          environment={environment}
-                          name={environmentName ?? environment}
-                          running={job !== undefined}
-                          onDeploy={() => deploy.mutate(environment)}
-                          onDo={onDo}
-                        />
-                      </Table.Td>
-                    )}
-                  </Table.Tr>
-                )
-              },
-            )}
-          </Table.Tbody>
-        </Table>
-      </ScrollArea>
-    </>
+          )
+        })}
+      </Table.Tbody>
+    </Table>
   )
 }
 
@@ -155,11 +174,10 @@ interface ActionsProps {
   /** The name of the environment, or its id. */
   name: string
   running: boolean
-  onDeploy: () => void
   onDo: (doing: Doing) => void
 }
 
-function Actions({ environment, name, running, onDeploy, onDo }: ActionsProps) {
+function Actions({ environment, name, running, onDo }: ActionsProps) {
   const button = { size: 'compact-sm', variant: 'default' } as const
   const mayName = useAllowed('ENVIRONMENT_WRITE')
   if (running)
@@ -167,74 +185,32 @@ function Actions({ environment, name, running, onDeploy, onDo }: ActionsProps) {
       <Button
         {...button}
         aria-label={`Cancel job of ${name}`}
-        onClick={() => onDo({ what: 'cancel', environment, name })}
+        onClick={() => onDo({ what: 'cancel', environment })}
       >
         Cancel job
       </Button>
     )
   return (
     <Group gap="xs">
-      <Button {...button} aria-label={`Deploy again to ${name}`} onClick={onDeploy}>
+      <Button
+        {...button}
+        aria-label={`Deploy again to ${name}`}
+        onClick={() => onDo({ what: 'deploy', environment })}
+      >
         Deploy again
       </Button>
       <Button
         {...button}
         aria-label={`Undeploy from ${name}`}
-        onClick={() => onDo({ what: 'undeploy', environment, name })}
+        onClick={() => onDo({ what: 'undeploy', environment })}
       >
         Undeploy
       </Button>
       {mayName && (
-        <Button
-          {...button}
-          aria-label={`Name ${name}`}
-          onClick={() => onDo({ what: 'name', environment, name })}
-        >
+        <Button {...button} aria-label={`Name ${name}`} onClick={() => onDo({ what: 'name', environment })}>
           Name
         </Button>
       )}
     </Group>
-  )
-}
-
-function Confirmation({ api, doing, onClose }: { api: string; doing: Doing; onClose: () => void }) {
-  const queries = useQueryClient()
-  const { what, environment, name } = doing
-  if (what === 'name') return <EnvironmentDialog id={environment} onClose={onClose} />
-  if (what === 'undeploy')
-    return (
-      <ConfirmDialog
-        title="Undeploy the API?"
-        action="Undeploy"
-        failed="The API is not undeployed"
-        color="red"
-        onConfirm={async () => {
-          await answer(client.undeployApi({ environment_id: environment, api_id: api }))
-          await readAgain(queries, api)
-        }}
-        onClose={onClose}
-      >
-        <Text size="sm">
-          A job removes it from the environment <Code>{name}</Code>.
-        </Text>
-      </ConfirmDialog>
-    )
-  return (
-    <ConfirmDialog
-      title="Cancel the job?"
-      action="Cancel job"
-      failed="The job is not cancelled"
-      color="red"
-      onConfirm={async () => {
-        await answer(client.cancelDeployment({ environment_id: environment, api_id: api }))
-        await readAgain(queries, api)
-      }}
-      onClose={onClose}
-    >
-      <Text size="sm">
-        The job of the environment <Code>{name}</Code> ends as failed, so that another can start. The
-        deployment agent is not stopped and may still change the environment.
-      </Text>
-    </ConfirmDialog>
   )
 }

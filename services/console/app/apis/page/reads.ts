@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { answer, client, tagged } from '../../http/client.ts'
+import type { Schemas } from '../../http/schemas.ts'
 
 const PAGE_SIZE = 100
 const JOB_POLL_MS = 1_000
@@ -18,6 +19,22 @@ export const pastApiQuery = (id: string, at: string) =>
   queryOptions({
     queryKey: ['api', id, 'at', at],
     queryFn: ({ signal }) => answer(client.getApi({ api_id: id, at, includeDeployedOn: true }, { signal })),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** What a failed deployment job was about, from its event. */
+export const failureQuery = (id: string, { timestamp } = { timestamp: '' }) =>
+  queryOptions({
+    queryKey: ['api', id, 'failure', timestamp],
+    async queryFn({ signal }) {
+      const type = 'API_DEPLOYMENT_FAILED' as const
+      const query = { api: id, type: [type], from: timestamp, size: 1 }
+      const { content } = await answer(client.streamEvents(query, { signal }))
+      const [event] = content
+      return event && 'type' in event && event.type === type
+        ? (event.data as Schemas['FailedDeployment'])
+        : null
+    },
     staleTime: Number.POSITIVE_INFINITY,
   })
 
