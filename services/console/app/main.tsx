@@ -57,8 +57,7 @@ watchImports()
 followHeadings(router)
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no element with the id root')
-await session.ready
-createRoot(root).render(
+const tree = (
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
@@ -66,5 +65,7 @@ createRoot(root).render(
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>
-  </StrictMode>,
+  </StrictMode>
 )
+// Awaited here, the modules of the first page would become many files, which are larger than one.
+void session.ready.then(() => createRoot(root).render(tree))
