@@ -7,6 +7,7 @@ export {
   requireRevision,
 } from './commands/decider.ts'
 export { type Reservations, reservations } from './commands/reservation.ts'
+export { atMost } from './log/cache-size.ts'
 export {
   type Actor,
   type DomainEvent,

@@ -1,5 +1,7 @@
 import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { ProcessState } from '@gantry/contracts'
 import {
   BodyMemory,
@@ -85,6 +87,8 @@ const LAST_SPANS_MS = 3_000
 /** Time for the end of the workers after SHUTDOWN_TIMEOUT. The process then exits even if they have not ended. */
 const LAST_MS = 2_000
 const POLL_MS = 25
+/** Time after the start in which the process has made what it needs at first, e.g. connections. */
+const SETTLED_MS = 5_000
 
 /**
  * Runs a process. It listens at once and becomes ready when its backing stores are usable and its parts have started. On
@@ -180,6 +184,17 @@ async function runParts<Schema extends OwnSchema>(
   if (stopping) return
   log.info({ port }, 'ready')
   terminal?.ready(port)
+  await setTimeout(SETTLED_MS, undefined, { ref: false })
+  if (!stopping) collectGarbage()
+}
+
+/**
+ * Collects the garbage of the start. V8 would keep it in an idle process, because nothing allocates: a quarter of its
+ * memory. It takes about 0.1 s.
+ */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')({ type: 'major', flavor: 'last-resort' })
 }
 
 const STARTED_AT = new Date(Date.now() - process.uptime() * 1_000).toISOString()

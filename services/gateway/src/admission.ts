@@ -11,6 +11,7 @@ import {
   requests,
   subjects,
 } from '@gantry/contracts'
+import { atMost } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, CRAWLER, noteCaller, type Peers, requireScope } from '@gantry/service-runtime'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -97,7 +98,7 @@ export function principals({
   now(): Date
 }): Principals {
   /** By key of the credential, as is `asking`; the latest one also by digest alone. */
-  const known = new LRUCache<string, CachedPrincipal>({ max: CACHE_SIZE })
+  const known = new LRUCache<string, CachedPrincipal>(atMost(CACHE_SIZE))
   const asking = new Map<string, Promise<Principal>>()
 
   const lookUp = async (credential: Credential) => {

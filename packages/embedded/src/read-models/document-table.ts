@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { atMost } from '@gantry/event-sourcing'
 import type { CollectionName } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
 import { asArrays } from './statements.ts'
@@ -92,8 +93,7 @@ export function documentTable(
   collection: CollectionName,
   exclusive: boolean,
 ): DocumentTable {
-  // With `max`, the cache of each collection would allocate memory for all entries at once.
-  const seqs = new LRUCache<string, number>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+  const seqs = new LRUCache<string, number>(atMost(REMEMBERED))
   const number = numberOf(db, collection)
   const table = tableName(number)
   const store = db.prepare(

@@ -1,5 +1,6 @@
 import { FRESH_MS } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../log/cache-size.ts'
 import { type DomainEvent, type Fact, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'
 import { NO_STREAM } from '../log/event-store.ts'
 import { StreamQuarantined, type StreamState } from '../log/fold.ts'
@@ -66,7 +67,7 @@ export class AggregateProjection<State, Command extends DomainCommand, Event ext
     this.#folded = folded
     this.#states = new StreamCache(options)
     this.#rebuilding = new StreamCache({ ...options, cacheSize: Math.min(options.cacheSize, REBUILDING) })
-    this.#projected = new LRUCache({ max: options.cacheSize })
+    this.#projected = new LRUCache(atMost(options.cacheSize))
     view.projector.register(this)
   }
 

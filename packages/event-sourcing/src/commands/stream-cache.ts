@@ -16,7 +16,7 @@ export interface StreamCacheOptions<State, Command extends DomainCommand, Event 
   unknownEvent(event: RecordedEvent): void
 }
 
-/** Maximum average size of the cached states, in parts (see `size` of the decider). */
+/** The size of a cached state, in parts (see `size` of the decider), if it has no more. */
 const PARTS_OF_STATE = 10
 
 /** The states of the streams of a category. A state in the cache may be older than its stream; `load` reads the rest. */
@@ -35,10 +35,9 @@ export class StreamCache<State, Command extends DomainCommand, Event extends Dom
     this.empty = { state: decider.initial, revision: NO_STREAM }
     this.fold = folding(decider, options.unknownEvent)
     this.#states = new LRUCache({
-      max: cacheSize,
+      // Without `max`, see atMost. A state that is larger than the cache is the only one in it.
       maxSize: parts,
-      // A state that is larger than the cache is the only one in it.
-      sizeCalculation: ({ state }) => Math.min(decider.size?.(state) ?? 1, parts),
+      sizeCalculation: ({ state }) => Math.min(Math.max(decider.size?.(state) ?? 1, PARTS_OF_STATE), parts),
     })
   }
 

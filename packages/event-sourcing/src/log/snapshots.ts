@@ -1,5 +1,6 @@
 import type { Json } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
+import { atMost } from './cache-size.ts'
 import {
   type DomainEvent,
   type EventSchemas,
@@ -73,7 +74,7 @@ export function snapshotsOf<State, Event extends DomainEvent>({
   const types = Object.keys(schemas) as Event['type'][]
   const known = types.map(type => `${type}@${writtenVersion(schemas, type)}`)
   /** By stream id: the revision from which the next snapshot is due. */
-  const due = new LRUCache<string, number>({ max: cacheSize })
+  const due = new LRUCache<string, number>(atMost(cacheSize))
   const dueAfter = (revision: number, text: string) =>
     revision + Math.max(every, Math.ceil(text.length / CHARACTERS_PER_EVENT))
 

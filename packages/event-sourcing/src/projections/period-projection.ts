@@ -195,10 +195,12 @@ class Timelines<State> {
   readonly #long: LRUCache<string, Timeline<State>>
 
   constructor(kept: { max: number; maxSize: number }, sizeOf: (timeline: Timeline<State>) => number) {
-    // A timeline that is larger than the cache is the only one in it.
-    const sizeCalculation = (timeline: Timeline<State>) => Math.min(sizeOf(timeline), kept.maxSize)
-    this.#short = new LRUCache({ ...kept, sizeCalculation })
-    this.#long = new LRUCache({ ...kept, sizeCalculation })
+    // Without `max`, see atMost. A timeline that is larger than the cache is the only one in it.
+    const least = kept.maxSize / kept.max
+    const sizeCalculation = (timeline: Timeline<State>) =>
+      Math.min(Math.max(sizeOf(timeline), least), kept.maxSize)
+    this.#short = new LRUCache({ maxSize: kept.maxSize, sizeCalculation })
+    this.#long = new LRUCache({ maxSize: kept.maxSize, sizeCalculation })
   }
 
   get(stream: string): Timeline<State> | undefined {

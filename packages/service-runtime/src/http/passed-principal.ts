@@ -1,5 +1,6 @@
 import fastifyJwt from '@fastify/jwt'
 import { Principal, Refusal } from '@gantry/contracts'
+import { atMost } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -131,7 +132,7 @@ const notVouched = () =>
 
 /** Verifies with the first key that fits. Tokens that were verified are remembered. @throws the error of the last key */
 function remembering(verifiers: readonly ((token: string) => Claims)[], now: () => Date) {
-  const verified = new LRUCache<string, Claims>({ max: KEPT })
+  const verified = new LRUCache<string, Claims>(atMost(KEPT))
   return (token: string): Claims => {
     const known = verified.get(token)
     if (known && now().getTime() < known.exp * 1000) return known

@@ -1,5 +1,5 @@
 import { MAX_NAMED_USERS, requests, subjects, type UserName } from '@gantry/contracts'
-import type { Worker } from '@gantry/event-sourcing'
+import { atMost, type Worker } from '@gantry/event-sourcing'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Dependencies } from './service.ts'
@@ -31,7 +31,7 @@ export function userNames({
   bus,
   process: { log, peers },
 }: Pick<Dependencies, 'bus' | 'process'>): UserNamesCache {
-  const known = new LRUCache<string, { name: UserName | undefined }>({ max: CACHE_SIZE, ttl: CACHE_MS })
+  const known = new LRUCache<string, { name: UserName | undefined }>({ ...atMost(CACHE_SIZE), ttl: CACHE_MS })
   /** By id: the request under way that asks for the user. */
   const asking = new Map<string, Promise<Record<string, UserName>>>()
   let pausedUntil = 0

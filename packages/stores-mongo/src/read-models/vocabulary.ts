@@ -23,7 +23,8 @@ const MOST_WORDS = 200
  */
 export class Vocabulary {
   readonly #words
-  readonly #known = new LRUCache<string, true>({ max: KNOWN, ttl: KNOWN_MS })
+  // With `max`, the cache of each collection would allocate memory for all words at once.
+  readonly #known = new LRUCache<string, true>({ maxSize: KNOWN, sizeCalculation: () => 1, ttl: KNOWN_MS })
 
   constructor(db: Db, collection: string) {
     this.#words = db.collection<VocabularyWord>(vocabularyOf(collection))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyRateLimitStore } from '@fastify/rate-limit'
 import { subjects } from '@gantry/contracts'
+import { atMost } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -106,7 +107,7 @@ export function rateCounts({ bus, now }: RateCountsOptions): RateCounts {
 
 /** The count of each key in its newest window. */
 class WindowCounts {
-  readonly #counts = new LRUCache<string, Count>({ max: MAX_KEYS })
+  readonly #counts = new LRUCache<string, Count>(atMost(MAX_KEYS))
   readonly #now: () => Date
 
   constructor(now: () => Date) {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { UserKeyMissing } from '@gantry/audit'
-import type { Log } from '@gantry/event-sourcing'
+import { atMost, type Log } from '@gantry/event-sourcing'
 import { type EncryptionKeys, type Sealer, seal, sealer, unseal } from '@gantry/service-runtime'
 import { type UserKeys, UserKeysUnavailable } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
@@ -65,7 +65,7 @@ export function userCiphers({
    * kept, because its key may be outdated.
    */
   const known = new LRUCache<string, { key: Buffer | null }>({
-    max: CACHE_SIZE,
+    ...atMost(CACHE_SIZE),
     ttl: CACHE_MS,
     ignoreFetchAbort: true,
     async fetchMethod(user) {

@@ -1,4 +1,5 @@
 import { CIRCUIT } from '@gantry/contracts'
+import { atMost } from '@gantry/event-sourcing'
 import { LRUCache } from 'lru-cache'
 import type { Queue } from '../delivery/delivery.projection.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
@@ -163,7 +164,7 @@ export class Limiter {
   readonly #rules: BreakerRules
   readonly #all = new SlotCount()
   /** Webhooks whose owner is unknown here count as those of one owner. */
-  readonly #known = new LRUCache<string, Pick<WebhookDocument, 'owner' | 'url'>>({ max: KNOWN })
+  readonly #known = new LRUCache<string, Pick<WebhookDocument, 'owner' | 'url'>>(atMost(KNOWN))
   readonly #owners = new Map<string | null | undefined, SlotCount>()
   readonly #webhooks = new Map<string, Endpoint>()
   readonly #waiting = new Set<() => void>()

@@ -1,5 +1,5 @@
 import { Refusal } from '@gantry/contracts'
-import { aggregate, type EventStore, type Position, streamName } from '@gantry/event-sourcing'
+import { aggregate, atMost, type EventStore, type Position, streamName } from '@gantry/event-sourcing'
 import { LRUCache } from 'lru-cache'
 import type { Cidr } from '../http/address.ts'
 import { Repository, type RepositoryOptions } from '../repository.ts'
@@ -10,7 +10,7 @@ import type { WebhookEvent, WebhookState } from './webhook.ts'
 export class Webhooks extends Repository<WebhookState, WebhookCommand, WebhookEvent, WebhookDocument> {
   readonly #eventStore: EventStore
   /** The position of the creation by webhook. */
-  readonly #beginnings = new LRUCache<string, Position>({ max: 10_000 })
+  readonly #beginnings = new LRUCache<string, Position>(atMost(10_000))
   /** The last command of `counted` by owner. */
   readonly #counted = new Map<string, Promise<unknown>>()
 
