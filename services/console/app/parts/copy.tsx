@@ -1,4 +1,5 @@
 import { Box, Button, Code, CopyButton, Group, TextInput } from '@mantine/core'
+import { useState } from 'react'
 
 interface CopyProps {
   value: string
@@ -45,8 +46,14 @@ interface CodeBlockProps {
   wrap?: boolean
 }
 
-/** Code or JSON that scrolls in its own box, which the keyboard can reach. */
+/** Height of a line in pixels. */
+const LINE = 18.6
+
+/** Code or JSON that scrolls in its own box, which the keyboard can reach. A button shows all lines of a longer text. */
 export function CodeBlock({ label, text, maxHeight, wrap }: CodeBlockProps) {
+  const [whole, setWhole] = useState(false)
+  const lines = text.split('\n').length
+  const isCut = typeof maxHeight === 'number' && lines * LINE > maxHeight
   return (
     <Box pos="relative">
       <Code
@@ -54,7 +61,7 @@ export function CodeBlock({ label, text, maxHeight, wrap }: CodeBlockProps) {
         tabIndex={0}
         role="region"
         aria-label={label}
-        mah={maxHeight}
+        {...(!whole && { mah: maxHeight })}
         style={{ overflow: 'auto', ...(wrap && WRAPPED) }}
       >
         {text}
@@ -62,6 +69,11 @@ export function CodeBlock({ label, text, maxHeight, wrap }: CodeBlockProps) {
       <Box pos="absolute" top={6} right={6}>
         <Copy what={label} value={text} />
       </Box>
+      {isCut && (
+        <Button size="compact-xs" variant="subtle" mt={4} onClick={() => setWhole(!whole)}>
+          {whole ? 'Show fewer lines' : `Show all ${lines.toLocaleString('en')} lines`}
+        </Button>
+      )}
     </Box>
   )
 }

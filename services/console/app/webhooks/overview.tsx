@@ -113,9 +113,9 @@ function Warnings({ webhook: { id, active, disabledReason, health } }: { webhook
           variant="default"
           from="/webhooks/$webhookId"
           to="."
-          search={{ tab: 'deliveries' }}
+          search={{ tab: 'deliveries', sort: 'lastAttemptAt,desc' }}
         >
-          Show the deliveries
+          Show the deliveries, the last failed one first
         </ButtonLink>
       </Stack>
     </Alert>

@@ -8,19 +8,20 @@ interface PauseTextProps {
   /** Id of the webhook. */
   webhook: string
   pause: Pause
+  /** Whether the page says elsewhere why the last attempt failed. */
+  known?: boolean
 }
 
 /** Why and until when the attempts to a webhook are paused, and what happens then. */
-export function PauseText({ webhook, pause: { until, failures } }: PauseTextProps) {
+export function PauseText({ webhook, pause: { until, failures }, known }: PauseTextProps) {
   return (
     <Stack gap="xs">
       <Text size="sm">
-        The last {failures} attempts to the webhook have failed. The pause ends at{' '}
-        {new Date(until).toLocaleTimeString()} (<Countdown to={until} past="now" />
-        ). Then one delivery is tried: if it succeeds, all others follow; if it fails, the attempts are paused
-        again.
+        The last {failures} attempts to the webhook have failed. One delivery is tried{' '}
+        <Countdown to={until} past="now, as the pause has ended" />. If it succeeds, all others follow. If it
+        fails, the attempts are paused again.
       </Text>
-      <LastFailure webhook={webhook} />
+      {!known && <LastFailure webhook={webhook} />}
     </Stack>
   )
 }

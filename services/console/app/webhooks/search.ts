@@ -1,3 +1,5 @@
+import type { DeliverySort } from './deliveries/search.ts'
+
 const STATES = ['healthy', 'failing', 'untried', 'inactive'] as const
 const SORTS = ['name', 'state', 'successRate', 'p95', 'failingSince', 'updatedAt'] as const
 const TABS = ['overview', 'deliveries', 'recoveries', 'history'] as const
@@ -23,6 +25,8 @@ export interface WebhooksSearch {
 /** The state of the page of a webhook in the URL. */
 export interface WebhookSearch {
   tab?: WebhookTab
+  /** The order of its deliveries, which their list reads. */
+  sort?: DeliverySort
 }
 
 /** The state of the creation in the URL. */

@@ -1,4 +1,4 @@
-import { Accordion, Code, Group, Paper, Stack, Table, Text, Timeline, Title } from '@mantine/core'
+import { Accordion, Code, Group, Stack, Table, Text, Timeline, Title } from '@mantine/core'
 import type { Schemas } from '../../http/schemas.ts'
 import { CodeBlock } from '../../parts/copy.tsx'
 import { toneOf } from '../../parts/state-badge.tsx'
@@ -21,7 +21,7 @@ export function Attempts({ delivery, pause }: { delivery: Delivery; pause: Pause
   const { attemptLog, attempts, nextAttemptAt, waitsFor } = delivery
   const older = attempts - attemptLog.length
   return (
-    <section aria-labelledby="attempts">
+    <section aria-labelledby="attempts" style={{ minWidth: 0 }}>
       <Title order={2} size="h4" id="attempts" mb="md">
         Attempts
       </Title>
@@ -95,15 +95,8 @@ function AttemptDetails({ attempt, isLatest }: { attempt: Attempt; isLatest: boo
         {responseStatus !== null && <Text size="sm">status {responseStatus}</Text>}
         <Text size="sm">{TRIGGERS[trigger]}</Text>
       </Group>
-      {fault && (
-        <Paper withBorder p="xs">
-          <Text size="sm" fw={500}>
-            {fault.said}
-          </Text>
-          {fault.whose && <Text size="sm">{fault.whose}</Text>}
-          {fault.advice && <Text size="sm">{fault.advice}</Text>}
-        </Paper>
-      )}
+      {/* The page says first what is wrong with the latest attempt. */}
+      {fault && !isLatest && responseStatus === null && <Text size="sm">{fault.said}</Text>}
       <Accordion multiple order={4} variant="contained" defaultValue={isLatest ? ['response'] : []}>
         <Accordion.Item value="request">
           <Accordion.Control>Request</Accordion.Control>
@@ -137,14 +130,26 @@ const durationText = (milliseconds: number) =>
     ? `${whole.format(Math.max(milliseconds, 1))} ms`
     : `${seconds.format(milliseconds / 1_000)} s`
 
-function Response({ attempt: { number, responseHeaders, responseBody } }: { attempt: Attempt }) {
+/** Whether the answer has no body by its status or its length. */
+const hasNoBody = ({ responseStatus, responseHeaders }: Attempt) =>
+  responseStatus === 204 || responseHeaders?.['content-length'] === '0'
+
+function Response({ attempt }: { attempt: Attempt }) {
+  const { number, responseHeaders, responseBody } = attempt
   return (
     <Stack gap="xs">
-      <Headers headers={responseHeaders} none="The headers are not recorded, or you may not read them." />
-      {responseBody === null ? (
-        <Text size="sm">The body is not recorded, or you may not read it.</Text>
-      ) : responseBody === '' ? (
+      <Headers
+        headers={responseHeaders}
+        none="The headers are not recorded, or your role does not show them."
+      />
+      {responseBody === '' || hasNoBody(attempt) ? (
         <Text size="sm">The body is empty.</Text>
+      ) : responseBody === null ? (
+        <Text size="sm">
+          {responseHeaders === null
+            ? 'The body is not recorded, or your role does not show it.'
+            : 'The body is not recorded.'}
+        </Text>
       ) : (
         <CodeBlock label={`Body of the response to attempt ${number}`} text={responseBody} maxHeight={320} />
       )}

@@ -1,9 +1,17 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
+import { AnchorLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { type Delivery, isPending, mayBeRetried } from './delivery-queries.ts'
+import { outcomeOf } from './outcomes.tsx'
+
+const RETRIED = {
+  open: 'The retry is under way.',
+  delivered: 'The retry has succeeded.',
+  failed: 'The retry has failed. The reason is above, and the attempt below.',
+}
 
 /** Retry and cancel, as far as the status and the session allow them. */
 export function DeliveryActions({ delivery }: { delivery: Delivery }) {
@@ -42,6 +50,24 @@ export function DeliveryActions({ delivery }: { delivery: Delivery }) {
           </Button>
         )}
       </Group>
+      {delivery.status === 'SUCCESS' && delivery.eventType !== 'TEST' && (
+        <Text size="sm">
+          A delivered event is not sent again. Events that did not arrive are sent by a{' '}
+          <AnchorLink
+            to="/webhooks/$webhookId"
+            params={{ webhookId: delivery.webhook }}
+            search={{ tab: 'recoveries' }}
+            inherit
+            underline="always"
+          >
+            recovery
+          </AnchorLink>
+          .
+        </Text>
+      )}
+      <Text size="sm" role="status">
+        {retry.data && RETRIED[outcomeOf(retry.data, delivery)]}
+      </Text>
       {retry.isError && <ProblemPanel what="The delivery is not retried" error={retry.error} />}
       {cancel.isError && <ProblemPanel what="The delivery is not cancelled" error={cancel.error} />}
     </Stack>

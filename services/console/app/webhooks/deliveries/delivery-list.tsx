@@ -16,6 +16,7 @@ import { Countdown } from './countdown.tsx'
 import { type Delivery, deliveriesQuery, mayBeRetried, type Pause, usePauses } from './delivery-queries.ts'
 import { lastFault } from './faults.ts'
 import { Filters } from './filters.tsx'
+import { Outcomes } from './outcomes.tsx'
 import { namedApi } from './payload.ts'
 import { RetryBar } from './retry-bar.tsx'
 import { FILTERS, readDeliverySearch } from './search.ts'
@@ -35,6 +36,7 @@ export function DeliveryList({ webhookId }: { webhookId?: string }) {
       replace: true,
     })
   const isFiltered = FILTERS.some(name => search[name] !== undefined)
+  const [retried, setRetried] = useState<readonly Delivery[]>([])
   return (
     <Stack>
       <Filters search={search} byWebhook={webhookId === undefined} onChange={change} />
@@ -46,11 +48,16 @@ export function DeliveryList({ webhookId }: { webhookId?: string }) {
           onRetry={() => list.refetch()}
         />
       )}
+      {retried.length > 0 && <Outcomes started={retried} onClose={() => setRetried([])} />}
       {list.data?.totalElements === 0 && <NoDeliveries isFiltered={isFiltered} />}
       {list.data && isBeyondEnd(list.data) && <EmptyPage onFirst={() => change({})} />}
       {list.data && list.data.content.length > 0 && (
         <>
-          <DeliveryTable deliveries={list.data.content} showsWebhook={webhookId === undefined} />
+          <DeliveryTable
+            deliveries={list.data.content}
+            showsWebhook={webhookId === undefined}
+            onRetried={setRetried}
+          />
           <Pages
             what="deliveries"
             one="delivery"
@@ -76,17 +83,24 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
 interface DeliveryTableProps {
   deliveries: Delivery[]
   showsWebhook: boolean
+  onRetried: (started: readonly Delivery[]) => void
 }
 
-function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
+function DeliveryTable({ deliveries, showsWebhook, onRetried }: DeliveryTableProps) {
   const { selected, toggle, choose } = useSelected(deliveries)
   const pauses = usePauses(deliveries)
   const selects = useAllowed('WEBHOOKS_WRITE')
   const retriable = deliveries.filter(mayBeRetried)
   return (
     <>
-      {selects && retriable.length > 0 && (
-        <RetryBar retriable={retriable} selected={selected} onChoose={choose} />
+      {selects && (
+        <RetryBar
+          retriable={retriable}
+          hasOthers={retriable.length < deliveries.length}
+          selected={selected}
+          onChoose={choose}
+          onStarted={onRetried}
+        />
       )}
       <Table.ScrollContainer minWidth={0}>
         <Table highlightOnHover verticalSpacing="xs" fz="sm">
@@ -105,7 +119,7 @@ function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
               <Table.Th visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
                 Next attempt
               </Table.Th>
-              <Table.Th>Created</Table.Th>
+              <Table.Th visibleFrom="sm">Created</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -113,13 +127,13 @@ function DeliveryTable({ deliveries, showsWebhook }: DeliveryTableProps) {
               <Table.Tr key={delivery.id} {...OPENS_ITS_LINK}>
                 {selects && (
                   <Table.Td>
-                    <Checkbox
-                      aria-label={`Select ${delivery.eventType} ${delivery.id}`}
-                      disabled={!mayBeRetried(delivery)}
-                      title={mayBeRetried(delivery) ? undefined : 'It can only be retried after a failure'}
-                      checked={selected.some(({ id }) => id === delivery.id)}
-                      onChange={() => toggle(delivery.id)}
-                    />
+                    {mayBeRetried(delivery) && (
+                      <Checkbox
+                        aria-label={`Select ${delivery.eventType} ${delivery.id}`}
+                        checked={selected.some(({ id }) => id === delivery.id)}
+                        onChange={() => toggle(delivery.id)}
+                      />
+                    )}
                   </Table.Td>
                 )}
                 <DeliveryCells
@@ -156,6 +170,7 @@ interface DeliveryCellsProps {
 function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
   const { id, webhook, eventId, eventType, nextAttemptAt, waitsFor, createdAt } = delivery
   const api = namedApi(delivery)
+  const result = lastResult(delivery)
   const name = api && (api.name ?? <ApiName id={api.id} />)
   return (
     <>
@@ -176,9 +191,22 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
             <WebhookLink id={webhook} />
           </Text>
         )}
+        {result && (
+          <Text size="xs" hiddenFrom="lg">
+            {result}
+          </Text>
+        )}
+        <Text size="xs" hiddenFrom="sm">
+          <Time at={createdAt} />
+        </Text>
       </Table.Td>
       <Table.Td>
-        <StatusBadge delivery={delivery} pause={pause} />
+        <StatusBadge delivery={delivery} />
+        {pause && (
+          <Text size="xs" hiddenFrom="sm">
+            Paused
+          </Text>
+        )}
       </Table.Td>
       <Table.Td visibleFrom="md" style={{ overflowWrap: 'anywhere' }}>
         {api ? (
@@ -194,11 +222,11 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
           <WebhookLink id={webhook} />
         </Table.Td>
       )}
-      <Table.Td visibleFrom="lg">{lastResult(delivery)}</Table.Td>
+      <Table.Td visibleFrom="lg">{result ?? '–'}</Table.Td>
       <Table.Td visibleFrom="sm">
         {pause ? (
           <>
-            <Countdown to={pause.until} past="soon" /> or later
+            Paused, <Countdown to={pause.until} past="soon" /> or later
           </>
         ) : nextAttemptAt ? (
           <Countdown to={nextAttemptAt} />
@@ -208,16 +236,18 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
           '–'
         )}
       </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
         <Time at={createdAt} />
       </Table.Td>
     </>
   )
 }
 
-/** The result of the last finished attempt as text. */
-function lastResult(delivery: Delivery): string {
+/** The result of the last finished attempt as text; undefined without one. */
+function lastResult(delivery: Delivery): string | undefined {
   const { attempts, responseStatus } = delivery
-  if (attempts === 0) return '–'
-  return lastFault(delivery)?.said ?? (responseStatus === null ? '–' : `Answered with ${responseStatus}`)
+  if (attempts === 0) return undefined
+  return (
+    lastFault(delivery)?.said ?? (responseStatus === null ? undefined : `Answered with ${responseStatus}`)
+  )
 }

@@ -1,6 +1,6 @@
 import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
-import { Alert, Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Breadcrumbs, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { CodeBlock } from '../../parts/copy.tsx'
@@ -45,7 +45,7 @@ export function DeliveryPage() {
         <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
           {read.data ? <TypeName name={read.data.eventType} /> : 'Delivery'}
         </Title>
-        {read.data && <StatusBadge delivery={read.data} pause={pause} />}
+        {read.data && <StatusBadge delivery={read.data} />}
       </Group>
       {read.isPending && <Loading what="the delivery" />}
       {read.isError && (
@@ -62,9 +62,13 @@ function Content({ delivery, pause }: { delivery: Delivery; pause: Pause | undef
   const current = webhook.data?.url
   const fault = lastFault(delivery)
   return (
-    <Stack gap="lg" maw={960}>
-      {pause && <Paused webhook={delivery.webhook} pause={pause} />}
-      {fault && delivery.status !== 'SUCCESS' && <Failure fault={fault} />}
+    <Stack gap="lg" maw={1400}>
+      {fault && delivery.status !== 'SUCCESS' && <Failure delivery={delivery} fault={fault} />}
+      {pause && (
+        <Alert color="orange" title="Waits: the attempts to the webhook are paused">
+          <PauseText webhook={delivery.webhook} pause={pause} known={fault !== undefined} />
+        </Alert>
+      )}
       {webhook.data !== null && <DeliveryActions delivery={delivery} />}
       {current !== undefined && last && last.url !== current && delivery.status !== 'SUCCESS' && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -75,35 +79,49 @@ function Content({ delivery, pause }: { delivery: Delivery; pause: Pause | undef
         <Text size="sm">The webhook is inactive. The delivery waits until it is active again.</Text>
       )}
       <Waiting delivery={delivery} />
-      <Facts delivery={delivery} pause={pause} />
-      <section aria-labelledby="payload">
-        <Title order={2} size="h4" id="payload" mb="sm">
-          Payload
-        </Title>
-        {delivery.payload === null ? (
-          <Text size="sm">Your role does not allow to read the payload of this event type.</Text>
-        ) : (
-          <CodeBlock label="Payload" text={JSON.stringify(delivery.payload, undefined, 2)} maxHeight={400} />
-        )}
-      </section>
-      <Attempts delivery={delivery} pause={pause} />
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl" verticalSpacing="lg">
+        <Attempts delivery={delivery} pause={pause} />
+        <Stack gap="lg" miw={0}>
+          <Facts delivery={delivery} pause={pause} />
+          <Payload payload={delivery.payload} />
+        </Stack>
+      </SimpleGrid>
     </Stack>
   )
 }
 
-const Paused = ({ webhook, pause }: { webhook: string; pause: Pause }) => (
-  <Alert color="orange" title="Waits: the attempts to the webhook are paused">
-    <PauseText webhook={webhook} pause={pause} />
-  </Alert>
+const Payload = ({ payload }: Pick<Delivery, 'payload'>) => (
+  <section aria-labelledby="payload">
+    <Title order={2} size="h4" id="payload" mb="sm">
+      Payload
+    </Title>
+    {payload === null ? (
+      <Text size="sm">Your role does not allow to read the payload of this event type.</Text>
+    ) : (
+      <CodeBlock label="Payload" text={JSON.stringify(payload, undefined, 2)} maxHeight={400} />
+    )}
+  </section>
 )
 
-/** Why the latest attempt failed, and what to do about it. */
-const Failure = ({
-  fault: { said, whose, advice },
-}: {
+interface FailureProps {
+  delivery: Delivery
   fault: NonNullable<ReturnType<typeof lastFault>>
-}) => (
-  <Alert color="red" title={said}>
-    {whose} {advice}
-  </Alert>
-)
+}
+
+/** The beginning of an answer that the page says first. */
+const EXCERPT = 200
+
+/** Why the latest attempt failed, with what the receiver answered, and what to do about it. */
+function Failure({ delivery: { attemptLog }, fault: { said, whose, advice } }: FailureProps) {
+  const body = attemptLog.findLast(({ error }) => error !== null)?.responseBody
+  return (
+    <Alert color="red" title={said}>
+      {whose} {advice}
+      {body && (
+        <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
+          It answered: <Code>{body.length > EXCERPT ? `${body.slice(0, EXCERPT)}…` : body}</Code>
+        </Text>
+      )}
+    </Alert>
+  )
+}

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
-import type { Schemas } from '../../http/schemas.ts'
+import type { Schemas, Sort } from '../../http/schemas.ts'
 import { apisNamed } from '../../parts/apis-named.ts'
 import type { DeliverySearch } from './search.ts'
 
@@ -40,10 +40,11 @@ export const deliveriesQuery = (webhookId: string | undefined, search: DeliveryS
     queryKey: ['deliveries', 'list', webhookId, search],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const { api, apiName, webhook, ...others } = search
+      const { api, apiName, webhook, sort, ...others } = search
       const apis = api ? [api] : apiName && (await apisNamed(apiName, signal)).map(({ id }) => id)
       if (apis && apis.length === 0) return NONE
-      const query = { ...others, ...(apis && { api: apis }), size: PAGE_SIZE }
+      const order: Sort<'listDeliveries'>[] = sort ? [sort] : []
+      const query = { ...others, ...(apis && { api: apis }), sort: order, size: PAGE_SIZE }
       return answer(
         webhookId === undefined
           ? client.listDeliveries({ ...query, ...(webhook && { webhook }) }, { signal })

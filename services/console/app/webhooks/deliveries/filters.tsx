@@ -8,7 +8,7 @@ import { TextSearch } from '../../parts/text-search.tsx'
 import { TimeField } from '../../parts/time-field.tsx'
 import { isUuid } from '../../parts/uuid.ts'
 import { eventTypeNamesQuery } from './delivery-queries.ts'
-import { type DeliverySearch, FILTERS, STATUSES } from './search.ts'
+import { type DeliverySearch, type DeliverySort, FILTERS, STATUSES } from './search.ts'
 import { STATUS } from './status-badge.tsx'
 
 interface FiltersProps {
@@ -18,13 +18,17 @@ interface FiltersProps {
   onChange: (changes: { [Name in keyof DeliverySearch]: DeliverySearch[Name] | undefined }) => void
 }
 
-/** Deliveries before their first attempt are not filtered by what they wait for. */
-const OPTIONS: Partial<Record<(typeof STATUSES)[number], string>> = { CREATED: 'Sending or waiting' }
-const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: OPTIONS[value] ?? STATUS[value].label }))
+const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: STATUS[value].label }))
+const NEWEST = 'newest'
+const SORT_OPTIONS: { value: DeliverySort | typeof NEWEST; label: string }[] = [
+  { value: NEWEST, label: 'Newest first' },
+  { value: 'createdAt,asc', label: 'Oldest first' },
+  { value: 'lastAttemptAt,desc', label: 'Latest attempt first' },
+]
 
 /** The filters that a wide screen shows on demand, so that the first deliveries are in sight. */
 const FOLDED = ['api', 'apiName', 'eventId', 'from', 'to'] as const
-const GRID = { cols: { base: 1, sm: 3 }, spacing: 'sm', verticalSpacing: 'xs' }
+const GRID = { cols: { base: 1, sm: 2, md: 4 }, spacing: 'sm', verticalSpacing: 'xs' }
 
 /** The filters of a list of deliveries. */
 export function Filters({ search, byWebhook, onChange }: FiltersProps) {
@@ -67,6 +71,13 @@ export function Filters({ search, byWebhook, onChange }: FiltersProps) {
               onChange={webhook => onChange({ webhook })}
             />
           )}
+          <Select
+            label="Order"
+            data={SORT_OPTIONS}
+            value={search.sort ?? NEWEST}
+            onChange={sort => onChange({ sort: sort === NEWEST ? undefined : (sort as DeliverySort) })}
+            allowDeselect={false}
+          />
         </SimpleGrid>
         <SimpleGrid {...GRID} mt="xs" {...(!more && { hiddenFrom: 'sm' })}>
           <ApiFilters search={search} onChange={onChange} />

@@ -9,7 +9,11 @@ export const STATUSES = [
   'CANCELLED',
 ] as const satisfies readonly Schemas['DeliveryStatus'][]
 
-/** The filters and the page of a list of deliveries in the URL. The names are those of the REST interface. */
+/** The orders of a list of deliveries besides the one without a choice, in which the newest is first. */
+const SORTS = ['createdAt,asc', 'lastAttemptAt,desc'] as const
+export type DeliverySort = (typeof SORTS)[number]
+
+/** The filters, the order and the page of a list of deliveries in the URL. The names are those of the REST interface. */
 export interface DeliverySearch {
   status?: Schemas['DeliveryStatus']
   eventType?: Schemas['WebhookEventType']
@@ -22,6 +26,7 @@ export interface DeliverySearch {
   from?: string
   /** ISO 8601, UTC. */
   to?: string
+  sort?: DeliverySort
   page?: number
 }
 
@@ -37,8 +42,9 @@ type Raw = Record<string, unknown>
 
 /** Reads the state from the URL. Values that it cannot use are left out. */
 export function readDeliverySearch(search: Raw): DeliverySearch {
-  const { status, eventType, eventId, api, apiName, webhook, from, to, page } = search
+  const { status, eventType, eventId, api, apiName, webhook, from, to, sort, page } = search
   const known = STATUSES.find(each => each === status)
+  const order = SORTS.find(each => each === sort)
   return {
     ...(known && { status: known }),
     ...(typeof eventType === 'string' &&
@@ -50,6 +56,7 @@ export function readDeliverySearch(search: Raw): DeliverySearch {
     // The service takes complete times only, with a zone.
     ...(isTime(from) && { from: new Date(from).toISOString() }),
     ...(isTime(to) && { to: new Date(to).toISOString() }),
+    ...(order && { sort: order }),
     ...(typeof page === 'number' && page > 1 && { page: Math.trunc(page) }),
   }
 }
