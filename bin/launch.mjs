@@ -1,13 +1,14 @@
 // Installs what is missing, then runs the script on Node 24. The files in this folder run on the host's own Node, see
 // host-node.mjs, and before any package is installed.
 import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCodeOf, runChild } from './child.mjs'
 import { measureEffort } from './effort.mjs'
 import { install } from './install.mjs'
 import { runtime, UserError } from './runtime.mjs'
-import { countTests, describeCount, forgetResults } from './tally.mjs'
+import { countTests, describeCount, forgetResults, hasScript, workspaces } from './tally.mjs'
 import { USAGES } from './usage.mjs'
 
 const OPERATIONS = 'services/operations/src/main.ts'
@@ -34,6 +35,10 @@ const PROGRAMS = {
 const SUITES = ['journeys', 'soak']
 /** The turbo tasks of other scripts. @type {Record<string, string[]>} */
 const TASKS = { test: ['lint', 'test'], check: ['lint'] }
+/** The workspaces whose journeys take longest, which start first, so that none of them runs alone at the end. */
+const LONGEST = ['console', 'cluster', 'faults', 'engines', 'clients'].map(name => `test/${name}`)
+/** The number of workspaces whose journeys run at the same time: journeys wait for a third of their time. */
+const LANES = Math.ceil(availableParallelism() * 1.5)
 /** A larger young generation of V8's heap, because most garbage of a server comes from requests that have just ended. */
 const V8_FLAGS = ['--max-semi-space-size=32']
 
@@ -85,9 +90,15 @@ async function runTasks(tasks, args) {
     // turbo starts vitest with npm, whose own output would repeat theirs.
     npm_config_loglevel: 'silent',
   }
-  const turbo = [join(root, 'node_modules/turbo/bin/turbo'), 'run', ...tasks, ...flags, ...args]
+  /** @type {Turbo} */
+  const turbo = (tasks, ...args) => {
+    const command = [node, join(root, 'node_modules/turbo/bin/turbo'), 'run', ...tasks, ...flags, ...args]
+    return runChild(command, { cwd: root, env, killAfterMs: 10_000 })
+  }
   const effortOf = measureEffort()
-  const ended = await runChild([node, ...turbo], { cwd: root, env, killAfterMs: 10_000 })
+  const ended = await (tasks.includes('journeys') && args.length === 0
+    ? runInLanes(turbo)
+    : turbo(tasks, ...args))
   const effort = effortOf()
   // turbo exits with 0 when it is stopped.
   const code = ended.signal ? exitCodeOf(ended.signal) : ended.code
@@ -100,6 +111,31 @@ async function runTasks(tasks, args) {
   if (grown) console.log(grown)
   console.log(describeCount(count, { succeeded, all: args.length === 0 }).join('\n'))
   return code || Number(!succeeded)
+}
+
+/** @typedef {(tasks: string[], ...args: string[]) => ReturnType<typeof runChild>} Turbo */
+
+/**
+ * Runs the journeys of all workspaces, the longest first: turbo itself starts them in any order.
+ * @param {Turbo} turbo
+ * @returns how the first one ended that failed or was stopped, otherwise the last one
+ */
+async function runInLanes(turbo) {
+  let ended = await turbo(['programs'])
+  const all = workspaces(root).filter(folder => hasScript(root, folder, 'journeys'))
+  const isLong = (/** @type {string} */ folder) => LONGEST.includes(folder)
+  const waiting = [
+    ...LONGEST.filter(folder => all.includes(folder)),
+    ...all.filter(folder => !isLong(folder)),
+  ]
+  const lane = async () => {
+    for (let folder = waiting.shift(); folder && !ended.signal; folder = waiting.shift()) {
+      const one = await turbo(['journeys'], '--only', `--filter=./${folder}`)
+      if (one.signal || ended.code === 0) ended = one
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return ended
 }
 
 /**

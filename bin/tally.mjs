@@ -141,14 +141,14 @@ const plainLine = ({ passed, failed, skipped }) =>
  * @param {string} root
  * @returns {string[]} such as `packages/contracts`
  */
-const workspaces = root =>
+export const workspaces = root =>
   ['packages', 'services', 'test']
     .filter(group => existsSync(join(root, group)))
     .flatMap(group => readdirSync(join(root, group)).map(name => `${group}/${name}`))
     .filter(folder => existsSync(join(root, folder, 'package.json')))
 
 /** @type {(root: string, folder: string, script: string) => boolean} */
-const hasScript = (root, folder, script) =>
+export const hasScript = (root, folder, script) =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).scripts?.[script] !== undefined
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -53,6 +53,24 @@ describe('the launched program', () => {
     expect(await run.ended).toBe(143)
   })
 
+  test('is turbo for each workspace with journeys, and one failure is the result', async () => {
+    const tiny = project()
+    expect(await tiny.launch(['journeys']).ended).toBe(1)
+    for (const name of ['audit', 'bench', 'cluster', 'console', 'demo'])
+      tiny.write(`test/${name}/package.json`, { scripts: { [name === 'bench' ? 'bench' : 'journeys']: '' } })
+    tiny.write(
+      'node_modules/turbo/bin/turbo',
+      `const filter = process.argv.find(argument => argument.startsWith('--filter=')) ?? process.argv[3]
+      console.log('turbo', filter)
+      process.exit(filter === '--filter=./test/cluster' ? 1 : 0)`,
+    )
+    const run = tiny.launch(['journeys'])
+    expect(await run.ended).toBe(1)
+    const [first, ...others] = [...run.output().matchAll(/^turbo (.*)/gm)].map(([, filter]) => filter)
+    const filters = ['audit', 'cluster', 'console', 'demo'].map(name => `--filter=./test/${name}`)
+    expect([first, others.toSorted()]).toEqual(['programs', filters])
+  })
+
   test('receives one SIGINT when a terminal and npm each send one', async () => {
     const run = service(`
       let received = 0
