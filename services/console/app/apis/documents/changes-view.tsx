@@ -15,6 +15,7 @@ import {
   type Version,
   type VersionPath,
 } from './reads.ts'
+import classes from './side-by-side.module.css'
 import { SideBySide, type SideBySideHandle } from './side-by-side.tsx'
 
 type Diff = Schemas['DocumentDiff']
@@ -161,7 +162,7 @@ function Changes({ diff, compared, path, document }: ChangesProps) {
         <Text size="sm">There are more changes than these {changes.length.toLocaleString('en')}.</Text>
       )}
       {changes.length > 0 && (
-        <Stack gap="sm" mah={texts.isPossible ? '35dvh' : undefined} style={{ overflow: 'auto' }}>
+        <Stack gap="sm" className={texts.isPossible ? classes.summary : undefined}>
           {LEVELS.map(({ level, title, about }) => {
             const those = changes.filter(change => change.level === level)
             return (
@@ -262,6 +263,7 @@ function Place({ change, onShow }: { change: Change } & Pick<SectionProps, 'onSh
       size="compact-xs"
       variant="default"
       maw="100%"
+      className={classes.chip}
       title="Show the lines"
       onClick={() => onShow(change)}
     >
