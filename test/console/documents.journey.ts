@@ -98,6 +98,11 @@ test('a dropped document is shown in its reference, and its operations are liste
   await expect
     .poll(() => reference.getByRole('heading', { name: 'Give a pet away' }).evaluate(inView))
     .toBe(true)
+  await tab(page, 'Details').click()
+  await page.getByRole('link', { name: /^Score \d+ of 100$/ }).waitFor()
+  expect(await page.getByRole('region', { name: 'Next step' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'pet-store.yaml' }).click()
+  await reference.getByRole('heading', { name: 'Pet store' }).waitFor()
   await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'APIs' }).click()
   await page.getByRole('combobox', { name: 'Search APIs' }).fill('pets give away')
   await grid(page).getByRole('row').nth(1).getByText(api.displayName).waitFor()

@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useAllowed } from '../../http/session.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
-import { documentedVersionsQuery, documentsQuery, newestVersionsQuery, type Version } from './reads.ts'
+import { attachedDocumentsQuery, documentsQuery, newestVersionsQuery, type Version } from './reads.ts'
 import { type DocumentsSearch, readDocumentsSearch } from './search.ts'
 import { VersionDocuments } from './version-documents.tsx'
 
@@ -13,10 +13,10 @@ const route = getRouteApi('/inside/apis/$apiId')
 /** The documents of the versions of an API. */
 export function DocumentationTab({ api }: { api: string }) {
   const versions = useQuery(newestVersionsQuery(api))
-  const documented = useQuery(documentedVersionsQuery(api))
+  const attached = useQuery(attachedDocumentsQuery(api))
   const search = readDocumentsSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
-  const failed = [versions, documented].find(({ isError }) => isError)
+  const failed = [versions, attached].find(({ isError }) => isError)
   if (failed)
     return (
       <ProblemPanel
@@ -25,11 +25,11 @@ export function DocumentationTab({ api }: { api: string }) {
         onRetry={() => void failed.refetch()}
       />
     )
-  if (!versions.data || !documented.data) return <Loading what="the versions" />
+  if (!versions.data || !attached.data) return <Loading what="the versions" />
   const { content } = versions.data
   const version =
     content.find(({ id }) => id === search.version) ??
-    content.find(({ id }) => documented.data.includes(id)) ??
+    content.find(({ id }) => attached.data.some(({ version }) => version === id)) ??
     content[0]
   if (!version) return <NoVersion onShow={() => navigate({ search: { tab: 'versions' } })} />
   const change = (changed: Partial<Record<keyof DocumentsSearch, unknown>>) =>

@@ -23,17 +23,22 @@ export const newestVersionsQuery = (api: string) =>
       answer(client.listVersions({ api_id: api, sort: ['createdAt,desc'], size: PAGE_SIZE }, { signal })),
   })
 
-/** The ids of the versions that have documents. */
-export const documentedVersionsQuery = (api: string) =>
+/** What the documents of all versions are. */
+export const attachedDocumentsQuery = (api: string) =>
   queryOptions({
-    queryKey: ['api', api, 'documented versions'],
+    queryKey: ['api', api, 'attached documents'],
     queryFn: async ({ signal }) => {
       const { documents = [] } = await answer(
         client.getApi({ api_id: api, includeDocuments: true }, { signal }),
       )
-      return documents.map(({ version }) => version)
+      return documents
     },
   })
+
+/** The primary one of some documents, or else the first. */
+export const primaryOf = <Document extends { primary: boolean }>(
+  documents: readonly Document[],
+): Document | undefined => documents.find(({ primary }) => primary) ?? documents[0]
 
 /** Kinds that rule sets are for. */
 const SCORED: readonly DocumentRecord['kind'][] = ['openapi', 'asyncapi']

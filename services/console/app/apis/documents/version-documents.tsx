@@ -5,7 +5,7 @@ import { useAllowed } from '../../http/session.ts'
 import { OVER, useDrop } from '../../parts/drop.ts'
 import type { OperationPlace } from '../../parts/frame-messages.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
-import { StateBadge } from '../../parts/state-badge.tsx'
+import { KINDS, ScoreBadge } from '../../parts/score-badge.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { ChangesView } from './changes-view.tsx'
 import { DocumentActions } from './document-actions.tsx'
@@ -17,6 +17,7 @@ import {
   awaitsScore,
   type DocumentRecord,
   isShown,
+  primaryOf,
   textQuery,
   type Version,
   type VersionPath,
@@ -35,19 +36,6 @@ interface VersionDocumentsProps {
   onChange: (change: Partial<Record<keyof DocumentsSearch, unknown>>) => void
 }
 
-/** The kinds of documents in words. */
-const KINDS: Readonly<Record<DocumentRecord['kind'], string>> = {
-  openapi: 'OpenAPI',
-  asyncapi: 'AsyncAPI',
-  graphql: 'GraphQL',
-  protobuf: 'Protobuf',
-  wsdl: 'WSDL',
-  postman: 'Postman',
-  'json-schema': 'JSON Schema',
-  markdown: 'Markdown',
-  other: 'Other',
-}
-
 /** The documents of a version: one of them is shown, and a file that is dropped here becomes another one. */
 export function VersionDocuments(props: VersionDocumentsProps) {
   const { path, documents, chooseVersion, search, onChange } = props
@@ -56,10 +44,7 @@ export function VersionDocuments(props: VersionDocumentsProps) {
     onChange({ document: stored.name, view: undefined, operation: undefined }),
   )
   const { over, ...dropping } = useDrop(files => uploading.drop(files), allowed)
-  const shown =
-    documents.find(({ name }) => name === search.document) ??
-    documents.find(({ primary }) => primary) ??
-    documents[0]
+  const shown = documents.find(({ name }) => name === search.document) ?? primaryOf(documents)
   return (
     <Stack {...dropping} style={over ? OVER : {}} component="section" aria-label="Documents">
       <Group align="end" gap="sm">
@@ -117,15 +102,6 @@ function About({ document, onFindings }: AboutProps) {
       {findings.warnings > 0 && <Text size="sm">{counted(findings.warnings, 'warning')}</Text>}
     </Group>
   )
-}
-
-/** Below this score, many or serious rules are broken. */
-const GOOD_SCORE = 80
-const POOR_SCORE = 50
-
-function ScoreBadge({ score }: { score: number }) {
-  const color = score >= GOOD_SCORE ? 'teal' : score >= POOR_SCORE ? 'orange' : 'red'
-  return <StateBadge color={color}>Score {score} of 100</StateBadge>
 }
 
 const counted = (count: number, what: string) =>

@@ -1,4 +1,4 @@
-import { Button, FileButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Button, FileButton, Group, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { answer, client } from '../../http/client.ts'
@@ -49,16 +49,16 @@ export function ImagePanel({ api }: { api: Schemas['Api'] }) {
     },
   })
   const { over, ...dropping } = useDrop(files => uploading.mutate(files), allowed)
+  if (!allowed && !api.hasImage) return null
   return (
     <Paper withBorder p="md" component="section" aria-label="Image" {...dropping} style={over ? OVER : {}}>
-      <Stack align="center">
-        <Title order={2} size="h4" style={{ alignSelf: 'start' }}>
-          Image
-        </Title>
+      <Stack gap="xs">
         {api.hasImage ? (
           <ApiImage id={api.id} size={160} alt={`Image of ${api.displayName}`} />
         ) : (
-          <Text size="sm">No image</Text>
+          <Text size="sm" fw={600}>
+            No image
+          </Text>
         )}
         {uploading.isError && <ProblemPanel what="The image is not saved" error={uploading.error} />}
         {allowed && (
@@ -94,19 +94,19 @@ function ImageActions({ api, uploading, onChoose }: ImageActionsProps) {
   }
   return (
     <>
-      <Text size="sm" ta="center">
+      <Text size="xs" c="dimmed">
         Drop an image here: PNG, JPEG, GIF, WebP or SVG, at most 5 MiB.
       </Text>
       <Group>
         <FileButton accept={TYPES.join(',')} resetRef={reset} onChange={choose}>
           {props => (
-            <Button {...props} variant="default" loading={uploading}>
+            <Button {...props} variant="default" size="xs" loading={uploading}>
               {api.hasImage ? 'Replace image' : 'Choose image'}
             </Button>
           )}
         </FileButton>
         {api.hasImage && (
-          <Button variant="default" onClick={() => setDeleting(true)}>
+          <Button variant="default" size="xs" onClick={() => setDeleting(true)}>
             Delete image
           </Button>
         )}

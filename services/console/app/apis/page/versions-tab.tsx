@@ -12,7 +12,7 @@ import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
 import { Time } from '../../parts/time.tsx'
-import { documentedVersionsQuery, newestVersionsQuery } from '../documents/reads.ts'
+import { attachedDocumentsQuery, newestVersionsQuery } from '../documents/reads.ts'
 import { readAgain, versionsQuery } from './reads.ts'
 import { VersionDialog } from './version-dialog.tsx'
 import { VersionHistoryDialog } from './version-history-dialog.tsx'
@@ -71,8 +71,8 @@ export function VersionsTab({ api }: { api: Schemas['Api'] }) {
 /** The versions with documents, by id, each with the one before it that has documents too, if there is one. */
 function useDocumented(api: string): ReadonlyMap<string, Version | undefined> {
   const { data: newest } = useQuery(newestVersionsQuery(api))
-  const { data: documented = [] } = useQuery(documentedVersionsQuery(api))
-  const those = newest?.content.filter(({ id }) => documented.includes(id)) ?? []
+  const { data: attached = [] } = useQuery(attachedDocumentsQuery(api))
+  const those = newest?.content.filter(({ id }) => attached.some(({ version }) => version === id)) ?? []
   return new Map(those.map(({ id }, index) => [id, those[index + 1]]))
 }
 
