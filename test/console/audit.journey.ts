@@ -12,7 +12,7 @@ import {
   searchOf,
   test,
 } from './src/browser.ts'
-import { as, createApi, createUser, deploy, logIn, request } from './src/service.ts'
+import { as, createApi, createUser, deploy, logIn, request, unique } from './src/service.ts'
 
 /** The fields of an entry that tests read. */
 interface AuditEntry {
@@ -55,6 +55,23 @@ test('an entry shows the old and the new value of each changed field, and what p
     .poll(() => selected(page).getByRole('link', { name: 'API', exact: true }).getAttribute('href'))
     .toBe(`${new URL(consoleUrl).pathname}/apis/${api.id}`)
   await checkPage(page)
+})
+
+test('the changes of an API are found by its name', async ({ page }) => {
+  const displayName = unique('Harbour')
+  const api = await createApi({ displayName })
+  await open(page, '/audit')
+  await page.getByLabel('Search', { exact: true }).fill(displayName)
+  await page.getByRole('button', { name: displayName }).click()
+  await page.getByText('1 entry', { exact: true }).waitFor()
+  expect(searchOf(page)).toEqual({ resource: api.id })
+  await entries(page).click()
+  await selected(page).waitFor()
+  await entries(page).getByText('admin', { exact: true }).waitFor()
+  await checkPage(page)
+  await page.getByRole('combobox', { name: 'Action' }).fill('API_DELETED')
+  await page.getByRole('heading', { name: 'No entry matches' }).waitFor()
+  expect(await selected(page).count()).toBe(0)
 })
 
 test('the filters of the audit log and the selected entry survive a reload', async ({ page }) => {

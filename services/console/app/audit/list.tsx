@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { ApiName } from '../parts/api-name.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { RowList, type Rows } from '../parts/rows.tsx'
+import { WebhookName } from '../parts/webhook-name.tsx'
 import classes from './audit.module.css'
 import { type Entry, userName } from './entries.ts'
 
@@ -12,6 +13,8 @@ interface EntryListProps {
   onSelect(entry: Entry): void
 }
 
+const HEADS = ['Time', 'Action', 'Type', 'Resource', 'By']
+
 /** The entries. Those that are not read yet have a placeholder. */
 export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
   const inSight = rows.virtual.getVirtualItems().map(({ index }) => index)
@@ -20,7 +23,8 @@ export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
       rows={rows}
       label="Entries"
       rowClass={classes.row}
-      above={400}
+      heads={HEADS}
+      above={435}
       selected={inSight.find(index => entry(index)?.id === selected && selected !== undefined) ?? -1}
       onSelect={index => {
         const found = entry(index)
@@ -37,7 +41,7 @@ export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
 
 function EntryCells({ entry }: { entry: Entry }) {
   const { timestamp, action, resourceType, resourceId, details } = entry
-  const { api, displayName, name } = details.after ?? details.before ?? {}
+  const { api, webhook, eventType, displayName, name, username } = details.after ?? details.before ?? {}
   return (
     <>
       <span className={classes.time}>{timeWithMilliseconds(timestamp)}</span>
@@ -49,7 +53,14 @@ function EntryCells({ entry }: { entry: Entry }) {
             <ApiName id={api} />{' '}
           </>
         )}
-        {String(displayName ?? name ?? resourceId)}
+        {typeof webhook === 'string' ? (
+          <>
+            {typeof eventType === 'string' && `${eventType} to `}
+            <WebhookName id={webhook} />
+          </>
+        ) : (
+          String(displayName ?? name ?? username ?? resourceId)
+        )}
       </span>
       <span className={classes.user}>{userName(entry)}</span>
     </>

@@ -43,7 +43,11 @@ export function AuditPage() {
         </Group>
       </Group>
       <AuditTabs />
-      <Filters search={search} onChange={change} />
+      {/* Other filters close the entry, which they may exclude. */}
+      <Filters
+        search={search}
+        onChange={changed => change({ ...changed, entry: undefined, at: undefined })}
+      />
       {/* Other filters begin at the top of the list. */}
       <Entries
         key={JSON.stringify([filtersOf(search), search.sort])}
@@ -65,7 +69,8 @@ interface EntriesProps {
 function Entries({ search, onChange, onRetry }: EntriesProps) {
   const [range, setRange] = useState({ first: 0, last: 0 })
   const entries = useEntries(search, range.first, range.last)
-  const rows = useRows(entries.total, index => entries.entry(index)?.id ?? String(index))
+  const isBeside = search.entry !== undefined && search.at !== undefined
+  const rows = useRows(entries.total, index => entries.entry(index)?.id ?? String(index), isBeside)
   const items = rows.virtual.getVirtualItems()
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
   // Known only after the list was measured.

@@ -18,9 +18,11 @@ interface EventListProps {
   onSelect(event: FeedEvent): void
 }
 
+const HEADS = ['Time', 'Event', 'Subject', 'By']
+
 /** The events, the newest one first. The list stays at its beginning while the person has not scrolled away from it. */
 export function EventList({ events, received, selected, onSelect }: EventListProps) {
-  const rows = useRows(events.length, index => events[index]?.id ?? String(index))
+  const rows = useRows(events.length, index => events[index]?.id ?? String(index), selected !== undefined)
   const { atTop, toTop } = useTop(rows, received, selected === undefined)
   return (
     <div>
@@ -28,7 +30,8 @@ export function EventList({ events, received, selected, onSelect }: EventListPro
         rows={rows}
         label="Events"
         rowClass={classes.row}
-        above={340}
+        heads={HEADS}
+        above={375}
         selected={events.findIndex(({ id }) => id === selected)}
         onSelect={index => {
           const event = events[index]

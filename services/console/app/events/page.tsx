@@ -38,7 +38,8 @@ export function EventsPage() {
         </Title>
         <Controls feed={feed} state={state} />
       </Group>
-      <Filters search={search} onChange={change} />
+      {/* Other filters close the event, which they may exclude. */}
+      <Filters search={search} onChange={changed => change({ event: undefined, ...changed })} />
       {trace && (
         <Group gap="xs">
           <Text size="sm">

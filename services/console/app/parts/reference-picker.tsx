@@ -75,6 +75,18 @@ const KINDS = {
   },
 } as const satisfies Record<string, Kind>
 
+/** Records of a kind by a part of their name, for lists of several kinds. */
+export const referencesNamed = (
+  kind: keyof typeof KINDS,
+  text: string,
+  signal: AbortSignal,
+  cache: QueryClient,
+): Promise<Choice[]> => KINDS[kind].find(text, signal, cache)
+
+/** A record of a kind by its id. */
+export const referenceOf = (kind: keyof typeof KINDS, id: string, signal: AbortSignal): Promise<Choice> =>
+  KINDS[kind].one(id, signal)
+
 const messageOf = ({ isFetching, isError }: { isFetching: boolean; isError: boolean }) => {
   if (isFetching) return 'Searching'
   return isError ? 'The search has failed' : 'Nothing found'

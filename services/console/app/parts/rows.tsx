@@ -3,7 +3,9 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react'
 import classes from './rows.module.css'
 
-const WIDE = '(min-width: 62em)'
+const WIDE = '(min-width: 64em)'
+/** The same beside the details of a row. */
+const WIDE_BESIDE = '(min-width: 92em)'
 const ROW = 36
 /** On a narrow screen a row has two lines. */
 const NARROW_ROW = 56
@@ -18,10 +20,13 @@ export interface Rows {
   height: number
 }
 
-/** @param keyOf id of a row; the id of its element is made from it */
-export function useRows(count: number, keyOf: (index: number) => string): Rows {
+/**
+ * @param keyOf id of a row; the id of its element is made from it
+ * @param isBeside whether the details of a row are beside the list
+ */
+export function useRows(count: number, keyOf: (index: number) => string, isBeside: boolean): Rows {
   const list = useRef<HTMLDivElement>(null)
-  const height = useMediaQuery(WIDE, true) ? ROW : NARROW_ROW
+  const height = useMediaQuery(isBeside ? WIDE_BESIDE : WIDE, true) ? ROW : NARROW_ROW
   const virtual = useVirtualizer({
     count: Math.min(count, MOST_ROWS),
     getScrollElement: () => list.current,
@@ -37,6 +42,8 @@ interface RowListProps {
   label: string
   /** Class of each row: its columns. */
   rowClass: string | undefined
+  /** Names of the columns, which rows of one line have. */
+  heads: readonly string[]
   /** Height of the page above and below the list in pixels. The list takes the rest of the window. */
   above: number
   /** Index of the selected row; -1 for none. */
@@ -46,7 +53,7 @@ interface RowListProps {
 }
 
 /** A list of which one row is selected, with the arrow keys or by a click. */
-export function RowList({ rows, label, rowClass, above, selected, onSelect, children }: RowListProps) {
+export function RowList({ rows, label, rowClass, heads, above, selected, onSelect, children }: RowListProps) {
   const { list, virtual, height } = rows
   const { count, getItemKey } = virtual.options
   const idOf = (index: number) => `row-${getItemKey(index)}`
@@ -59,34 +66,41 @@ export function RowList({ rows, label, rowClass, above, selected, onSelect, chil
     virtual.scrollToIndex(next)
   }
   return (
-    <div
-      ref={list}
-      className={classes.list}
-      style={{ ['--rows-above' as string]: `${above}px` }}
-      role="listbox"
-      aria-label={label}
-      aria-activedescendant={items.some(({ index }) => index === selected) ? idOf(selected) : undefined}
-      tabIndex={0}
-      onKeyDown={onKeyDown}
-    >
-      <div className={classes.space} style={{ height: virtual.getTotalSize() }} role="presentation">
-        {items.map(({ index, start, key }) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
-          <div
-            key={key}
-            id={idOf(index)}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === selected}
-            aria-posinset={index + 1}
-            aria-setsize={count}
-            className={`${classes.row} ${rowClass}`}
-            style={{ transform: `translateY(${start}px)`, height }}
-            onClick={() => onSelect(index)}
-          >
-            {children(index)}
-          </div>
+    <div className={classes.frame}>
+      <div className={`${classes.heads} ${rowClass}`} aria-hidden>
+        {heads.map(head => (
+          <span key={head}>{head}</span>
         ))}
+      </div>
+      <div
+        ref={list}
+        className={classes.list}
+        style={{ ['--rows-above' as string]: `${above}px` }}
+        role="listbox"
+        aria-label={label}
+        aria-activedescendant={items.some(({ index }) => index === selected) ? idOf(selected) : undefined}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+      >
+        <div className={classes.space} style={{ height: virtual.getTotalSize() }} role="presentation">
+          {items.map(({ index, start, key }) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
+            <div
+              key={key}
+              id={idOf(index)}
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === selected}
+              aria-posinset={index + 1}
+              aria-setsize={count}
+              className={`${classes.row} ${rowClass}`}
+              style={{ transform: `translateY(${start}px)`, height }}
+              onClick={() => onSelect(index)}
+            >
+              {children(index)}
+            </div>
+          ))}
+        </div>
       </div>
     </div>
   )
