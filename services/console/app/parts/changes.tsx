@@ -1,6 +1,7 @@
 import { Group, Table, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
 import { OwnerName } from './owner-name.tsx'
+import { KINDS } from './score-badge.tsx'
 import { statusText } from './statuses.tsx'
 
 type Change = Schemas['PatchOperation']
@@ -40,6 +41,8 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
             <Table.Td>
               {path === '/owner' ? (
                 <Owners before={before} value={value} />
+              ) : path === '/documents' ? (
+                <Difference before={documentsIn(before)} value={documentsIn(value)} />
               ) : (
                 <Difference before={inWords(path, before)} value={inWords(path, value)} />
               )}
@@ -49,6 +52,20 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
       </Table.Tbody>
     </Table>
   )
+}
+
+/** The documents of a version in words, e.g. `petstore.yaml (OpenAPI, primary, 19 operations, 6 schemas)`. */
+const documentsIn = (documents: unknown): string[] =>
+  Array.isArray(documents) ? documents.map(documentText) : []
+
+type AttachedDocument = Omit<NonNullable<Schemas['Api']['documents']>[number], 'version'>
+
+function documentText({ name, kind, primary, counts }: AttachedDocument): string {
+  const count = (number: number, one: string) =>
+    number === 0 ? [] : [`${number.toLocaleString('en')} ${one}${number === 1 ? '' : 's'}`]
+  const { operations, schemas } = counts
+  const parts = [...count(operations, 'operation'), ...count(schemas, 'schema')]
+  return `${name} (${[KINDS[kind], ...(primary ? ['primary'] : []), ...parts].join(', ')})`
 }
 
 /** The names of the owners before and after a change. */

@@ -11,8 +11,8 @@ type HistoryResult = UseInfiniteQueryResult<InfiniteData<{ content: Entry[] }>>
 
 interface HistoryListProps {
   history: HistoryResult
-  /** The operations in words. The others are shown with their names. */
-  titles: Readonly<Record<string, string>>
+  /** An entry in words. */
+  titleOf: (entry: Entry) => string
   /** Shows the state after a change; absent where states cannot be shown. */
   onShow?: (at: string) => void
   /** The time of the shown state. */
@@ -20,7 +20,7 @@ interface HistoryListProps {
 }
 
 /** The changes of a record, newest first, with the difference of each field. */
-export function HistoryList({ history, titles, onShow, shown }: HistoryListProps) {
+export function HistoryList({ history, titleOf, onShow, shown }: HistoryListProps) {
   const entries = history.data?.pages.flatMap(({ content }) => content) ?? []
   return (
     <Stack>
@@ -40,7 +40,7 @@ export function HistoryList({ history, titles, onShow, shown }: HistoryListProps
           <li key={entry.id}>
             <HistoryItem
               entry={entry}
-              title={titles[entry.operation] ?? entry.operation}
+              title={titleOf(entry)}
               onShow={onShow}
               current={entry.timestamp === shown}
             />
@@ -70,7 +70,7 @@ interface HistoryItemProps {
 
 function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
   const changes = remarkable(entry.changes)
-  const { timestamp, restoredTo, requestId } = entry
+  const { timestamp, restoredTo } = entry
   return (
     <Paper
       component="article"
@@ -79,9 +79,11 @@ function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
       p="sm"
       style={current ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}
     >
-      <Group justify="space-between" align="start">
+      <Group justify="space-between" align="start" wrap="nowrap">
         <div>
-          <Text fw={600}>{title}</Text>
+          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {title}
+          </Text>
           <Text size="sm">
             <Time at={timestamp} />
             <By who={entry.who} />
@@ -96,6 +98,7 @@ function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
           <Button
             size="compact-sm"
             variant="default"
+            flex="none"
             aria-label={`Show this state: ${title}, ${exactTime(timestamp)}`}
             onClick={() => onShow(timestamp)}
           >
@@ -104,9 +107,6 @@ function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
         )}
       </Group>
       {changes.length > 0 && <Changes changes={changes} />}
-      <Text size="xs" c="dimmed">
-        Request id <Code>{requestId}</Code>
-      </Text>
     </Paper>
   )
 }

@@ -40,5 +40,5 @@ export function DeletedHistory({ webhookId }: { webhookId: string }) {
 
 /** The changes of a webhook with their differences, newest first. */
 export const WebhookHistory = ({ webhookId }: { webhookId: string }) => (
-  <HistoryList history={useHistory(webhookId)} titles={TITLES} />
+  <HistoryList history={useHistory(webhookId)} titleOf={({ operation }) => TITLES[operation] ?? operation} />
 )

@@ -3,9 +3,10 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Schemas } from '../../http/schemas.ts'
 import { HistoryList } from '../../parts/history-list.tsx'
-import { OPERATIONS } from './operations.ts'
+import classes from './history-tab.module.css'
+import { titleOf, versionNamesIn } from './operations.ts'
 import { PastState } from './past-state.tsx'
-import { historyQuery } from './reads.ts'
+import { historyQuery, versionsQuery } from './reads.ts'
 import { readApiPageSearch } from './search.ts'
 import { TimeSlider } from './time-slider.tsx'
 
@@ -29,9 +30,11 @@ export function HistoryTab({ id, now }: HistoryTabProps) {
       replace: true,
       resetScroll: false,
     })
-  const moments = [
-    ...new Set(history.data?.pages.flatMap(({ content }) => content.map(({ timestamp }) => timestamp))),
-  ].reverse()
+  const entries = history.data?.pages.flatMap(({ content }) => content) ?? []
+  const moments = [...new Set(entries.map(({ timestamp }) => timestamp))].reverse()
+  const versions = useInfiniteQuery({ ...versionsQuery(id), enabled: now !== undefined })
+  const listed = versions.data?.pages.flatMap(({ content }) => content) ?? []
+  const names = new Map([...versionNamesIn(entries), ...listed.map(({ id, name }) => [id, name] as const)])
   return (
     <Stack>
       {moments.length > 0 && <TimeSlider moments={moments} at={at} onChange={show} />}
@@ -40,10 +43,10 @@ export function HistoryTab({ id, now }: HistoryTabProps) {
           <Title order={2} size="h4" mb="sm">
             Changes
           </Title>
-          <HistoryList history={history} titles={OPERATIONS} onShow={show} shown={at} />
+          <HistoryList history={history} titleOf={entry => titleOf(entry, names)} onShow={show} shown={at} />
         </Grid.Col>
         {at && (
-          <Grid.Col span={{ base: 12, md: 6 }} order={{ base: -1, md: 1 }}>
+          <Grid.Col span={{ base: 12, md: 6 }} order={{ base: -1, md: 1 }} className={classes.state}>
             <PastState id={id} at={at} now={now} onBack={() => show(undefined)} />
           </Grid.Col>
         )}

@@ -1,3 +1,5 @@
+import type { Schemas } from '../../http/schemas.ts'
+
 /** The operations of a history in words. */
 export const OPERATIONS: Readonly<Record<string, string>> = {
   API_CREATED: 'Created',
@@ -17,3 +19,47 @@ export const OPERATIONS: Readonly<Record<string, string>> = {
   API_VERSION_UPDATED: 'Version changed',
   API_VERSION_DELETED: 'Version deleted',
 }
+
+type Entry = Pick<Schemas['HistoryEntry'], 'operation' | 'resourceType' | 'resourceId' | 'changes'>
+
+/**
+ * An entry in words. Those of versions name the version, and those of documents the document.
+ * @param versions the names of versions by their ids
+ */
+export function titleOf(entry: Entry, versions: ReadonlyMap<string, string> = new Map()): string {
+  const { operation, resourceType, resourceId } = entry
+  const title = OPERATIONS[operation] ?? operation
+  const version = versions.get(resourceId)
+  if (resourceType !== 'API_VERSION' || version === undefined) return title
+  if (!operation.startsWith('API_VERSION_DOCUMENT_')) return title.replace('Version', `Version ${version}`)
+  const { name, what } = documentOf(entry)
+  return name === undefined
+    ? `${title.replace('Document', 'A document')} in version ${version}`
+    : `Document ${name} ${what} in version ${version}`
+}
+
+/** The document that an entry is about. The list of a version has nothing of its content, so that it may be the same. */
+function documentOf({ operation, changes }: Pick<Entry, 'operation' | 'changes'>) {
+  const { before, value } = changes.find(({ path }) => path === '/documents') ?? {}
+  const [was, is] = [namedIn(before), namedIn(value)]
+  if (operation === 'API_VERSION_DOCUMENT_DELETED')
+    return { name: [...was.keys()].find(name => !is.has(name)), what: 'deleted' }
+  const added = [...is.keys()].find(name => !was.has(name))
+  if (added !== undefined) return { name: added, what: 'added' }
+  return { name: [...is].find(([name, text]) => was.get(name) !== text)?.[0], what: 'changed' }
+}
+
+const namedIn = (documents: unknown): ReadonlyMap<string, string> =>
+  new Map(
+    Array.isArray(documents) ? documents.map(document => [document.name, JSON.stringify(document)]) : [],
+  )
+
+/** The names that entries give to versions, by the ids of the versions. @param entries newest first */
+export const versionNamesIn = (entries: readonly Entry[]): ReadonlyMap<string, string> =>
+  new Map(
+    entries.toReversed().flatMap(({ resourceType, resourceId, changes }) => {
+      const named = changes.find(({ path }) => path === '/name')
+      const name = named?.value ?? named?.before
+      return resourceType === 'API_VERSION' && typeof name === 'string' ? [[resourceId, name] as const] : []
+    }),
+  )

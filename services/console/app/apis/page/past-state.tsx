@@ -1,6 +1,6 @@
 import { Button, Code, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { Changes, fieldName, inWords, valueText } from '../../parts/changes.tsx'
@@ -38,8 +38,21 @@ interface PastStateProps {
 /** An API as it was at a time, with what differs from today. */
 export function PastState({ id, at, now, onBack }: PastStateProps) {
   const past = useQuery({ ...pastApiQuery(id, at), placeholderData: keepPreviousData })
+  const panel = useRef<HTMLElement>(null)
+  // On a phone it is above the changes, of which the person has chosen one.
+  useEffect(() => {
+    if (at) panel.current?.scrollIntoView({ block: 'nearest' })
+  }, [at])
   return (
-    <Paper withBorder p="md" component="section" aria-label="State at the chosen time">
+    <Paper
+      withBorder
+      p="md"
+      component="section"
+      aria-label="State at the chosen time"
+      ref={panel}
+      tabIndex={0}
+      style={{ scrollMarginTop: 68 }}
+    >
       <Stack gap="sm">
         <Title order={2} size="h4">
           As it was on {exactTime(at)}

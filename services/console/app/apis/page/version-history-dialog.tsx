@@ -2,7 +2,7 @@ import { Modal } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../http/schemas.ts'
 import { HistoryList } from '../../parts/history-list.tsx'
-import { OPERATIONS } from './operations.ts'
+import { titleOf } from './operations.ts'
 import { versionHistoryQuery } from './reads.ts'
 
 interface VersionHistoryDialogProps {
@@ -21,7 +21,10 @@ export function VersionHistoryDialog({ version, onClose }: VersionHistoryDialogP
       title={`History of version ${version.name}`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <HistoryList history={history} titles={OPERATIONS} />
+      <HistoryList
+        history={history}
+        titleOf={entry => titleOf(entry, new Map([[version.id, version.name]]))}
+      />
     </Modal>
   )
 }
