@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useEffectEvent, useState } from 'react'
 import type { BulkAction, Change } from './bulk-change.ts'
 import { FACETS, useFacet } from './facets.ts'
 import { OwnerField } from './form/owner-field.tsx'
@@ -70,51 +70,91 @@ interface FieldsProps {
 const [TAGS = { key: 'tags', label: 'Tags' }] = FACETS
 
 function TagsFields({ onChange }: FieldsProps) {
-  const [add, setAdd] = useState<string[]>([])
-  const [remove, setRemove] = useState<string[]>([])
+  const [{ add, remove }, setDraft] = useState({ add: NO_TAGS, remove: NO_TAGS })
   const known = useFacet({}, TAGS).data?.map(({ value }) => value) ?? []
-  const change = (added: string[], removed: string[]) => {
-    setAdd(added)
-    setRemove(removed)
-    const some = added.length + removed.length > 0
-    onChange(some ? { type: 'tags', add: added, remove: removed } : undefined)
-  }
+  const report = useEffectEvent(onChange)
+  useEffect(() => {
+    const [adds, removes] = [allOf(add), allOf(remove)]
+    const some = adds.length + removes.length > 0
+    report(some ? { type: 'tags', add: adds, remove: removes } : undefined)
+  }, [add, remove])
   return (
     <>
-      <TagsInput
+      <TagsField
         label="Add tags"
-        data={known}
+        known={known}
         value={add}
-        acceptValueOnBlur
-        // Below them are the buttons of the dialog.
-        comboboxProps={{ position: 'top' }}
-        clearable
-        clearButtonProps={{ 'aria-label': 'Add no tags' }}
-        onChange={tags =>
-          change(
-            tags,
-            remove.filter(tag => !tags.includes(tag)),
-          )
+        onChange={change =>
+          setDraft(({ add, remove }) => ({
+            add: { ...add, ...change },
+            remove: without(remove, change.tags),
+          }))
         }
         data-autofocus
       />
-      <TagsInput
+      <TagsField
         label="Remove tags"
-        data={known}
+        known={known}
         value={remove}
-        acceptValueOnBlur
-        // Below them are the buttons of the dialog.
-        comboboxProps={{ position: 'top' }}
-        clearable
-        clearButtonProps={{ 'aria-label': 'Remove no tags' }}
-        onChange={tags =>
-          change(
-            add.filter(tag => !tags.includes(tag)),
-            tags,
-          )
+        onChange={change =>
+          setDraft(({ add, remove }) => ({
+            add: without(add, change.tags),
+            remove: { ...remove, ...change },
+          }))
         }
       />
     </>
+  )
+}
+
+/** Tags, and the text after them that Enter makes a tag. */
+interface TypedTags {
+  tags: string[]
+  typed: string
+}
+
+const NO_TAGS: TypedTags = { tags: [], typed: '' }
+
+const allOf = ({ tags, typed }: TypedTags) =>
+  typed.trim() === '' ? tags : [...new Set([...tags, typed.trim()])]
+
+const without = (value: TypedTags, others: readonly string[] = []): TypedTags =>
+  value.tags.some(tag => others.includes(tag))
+    ? { ...value, tags: value.tags.filter(tag => !others.includes(tag)) }
+    : value
+
+interface TagsFieldProps {
+  label: string
+  known: string[]
+  value: TypedTags
+  onChange: (change: Partial<TypedTags>) => void
+  'data-autofocus'?: boolean
+}
+
+function TagsField({ label, known, value: { tags, typed }, onChange, ...input }: TagsFieldProps) {
+  const [opened, setOpened] = useState(false)
+  return (
+    <TagsInput
+      {...input}
+      label={label}
+      description="Enter adds a further tag"
+      data={known}
+      value={tags}
+      onChange={tags => {
+        setOpened(false)
+        onChange({ tags })
+      }}
+      searchValue={typed}
+      onSearchChange={typed => onChange({ typed })}
+      dropdownOpened={opened}
+      onDropdownOpen={() => setOpened(true)}
+      onDropdownClose={() => setOpened(false)}
+      acceptValueOnBlur
+      // Below them are the buttons of the dialog.
+      comboboxProps={{ position: 'top' }}
+      clearable
+      clearButtonProps={{ 'aria-label': label.replace(' ', ' no ') }}
+    />
   )
 }
 
