@@ -43,7 +43,10 @@ test('a new API is created once, with the errors of the service at the fields, a
   await open(page, '/apis/new')
   const button = page.getByRole('button', { name: 'Create API' })
   const name = page.getByRole('textbox', { name: 'Name', exact: true })
+  await page.getByLabel('Display name').fill('Weather of the Día')
+  await expect.poll(() => name.inputValue()).toBe('weather-of-the-dia')
   await page.getByLabel('Display name').fill('Weather')
+  await name.fill('')
   await page.getByRole('combobox', { name: 'Tags' }).fill('climate')
   await page.keyboard.press('Enter')
   await page.getByLabel('Description').fill('x'.repeat(1001))
@@ -265,7 +268,7 @@ test('versions are added, edited beside another person, and deleted, and show th
   const history = page.getByRole('dialog', { name: 'History of version 1.2.0' })
   await expect
     .poll(() => history.getByRole('listitem').first().textContent())
-    .toMatch(/Version changed.*status\s*Active\s*Deprecated/)
+    .toMatch(/Version 1.2.0 changed.*status\s*Active\s*Deprecated/)
   await page.keyboard.press('Escape')
   await history.waitFor({ state: 'hidden' })
 

@@ -11,8 +11,9 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
+import { CredentialField } from './credential-field.tsx'
 import type { ApiDraft } from './draft.ts'
-import { LABELS } from './draft.ts'
+import { LABELS, renamed } from './draft.ts'
 import { OwnerField } from './owner-field.tsx'
 
 const MAX_DESCRIPTION = 1_000
@@ -20,6 +21,8 @@ const MAX_DESCRIPTION = 1_000
 interface ApiFieldsProps {
   draft: ApiDraft
   onChange: (draft: ApiDraft) => void
+  /** Whether the API is being created. */
+  isNew: boolean
   errors: Readonly<Record<string, string>>
   /** Name of the present owner, for those who may not list users. */
   ownerName?: string | null | undefined
@@ -34,7 +37,7 @@ const useKnownValues = () =>
   }).data
 
 /** The inputs for the fields of an API. */
-export function ApiFields({ draft, onChange, errors, ownerName }: ApiFieldsProps) {
+export function ApiFields({ draft, onChange, isNew, errors, ownerName }: ApiFieldsProps) {
   const known = useKnownValues()
   const field = <Key extends keyof ApiDraft>(key: Key) => ({
     label: LABELS[key],
@@ -42,7 +45,7 @@ export function ApiFields({ draft, onChange, errors, ownerName }: ApiFieldsProps
     error: errors[key],
     onChange: (value: ApiDraft[Key]) => onChange({ ...draft, [key]: value }),
   })
-  const line = (key: 'name' | 'displayName' | 'url' | 'gitUrl' | 'gitCredential' | 'description') => {
+  const line = (key: 'name' | 'displayName' | 'url' | 'gitUrl' | 'description') => {
     const { onChange: change, ...rest } = field(key)
     return {
       ...rest,
@@ -53,12 +56,20 @@ export function ApiFields({ draft, onChange, errors, ownerName }: ApiFieldsProps
     <Stack>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <TextInput
+          {...line('displayName')}
+          required
+          autoComplete="off"
+          description="The name for people"
+          {...(isNew && {
+            onChange: event => onChange(renamed(draft, event.currentTarget.value)),
+          })}
+        />
+        <TextInput
           {...line('name')}
           required
           autoComplete="off"
-          description="Unique technical name, e.g. payments"
+          description={isNew ? 'Unique, for scripts. Proposed from the display name' : 'Unique, for scripts'}
         />
-        <TextInput {...line('displayName')} required autoComplete="off" description="The name for people" />
       </SimpleGrid>
       <Textarea
         {...line('description')}
@@ -90,14 +101,14 @@ export function ApiFields({ draft, onChange, errors, ownerName }: ApiFieldsProps
         <Autocomplete
           {...field('platformType')}
           data={known?.platformType.map(({ value }) => value) ?? []}
-          description="Type of the gateway"
+          description="Type of the gateway. Those of other APIs are suggested"
         />
       </SimpleGrid>
       <TextInput {...line('url')} placeholder="/payments" />
       <Fieldset legend="Source">
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <TextInput {...line('gitUrl')} placeholder="https://git.example.com/payments.git" />
-          <TextInput {...line('gitCredential')} placeholder="Id of the credential (UUID)" />
+          <CredentialField {...field('gitCredential')} />
         </SimpleGrid>
       </Fieldset>
     </Stack>

@@ -6,7 +6,7 @@ import { UnsavedGuard } from '../../parts/leave-guards.tsx'
 import { FormProblem } from '../../parts/problem-panel.tsx'
 import { useErrorFocus } from '../../parts/use-error-focus.ts'
 import { ApiFields } from './api-fields.tsx'
-import { type ApiDraft, FIELDS, sameDraft } from './draft.ts'
+import { type ApiDraft, EMPTY_DRAFT, FIELDS, sameDraft } from './draft.ts'
 
 interface ApiFormProps {
   draft: ApiDraft
@@ -49,6 +49,7 @@ export function ApiForm(props: ApiFormProps) {
         <ApiFields
           draft={draft}
           onChange={props.onChange}
+          isNew={stored === EMPTY_DRAFT}
           errors={Object.fromEntries(errors)}
           ownerName={props.ownerName}
         />

@@ -28,6 +28,22 @@ export const LABELS: Readonly<Record<keyof ApiDraft, string>> = {
   gitCredential: 'Git credential',
 }
 
+/** A technical name made of a display name, as the service makes those of webhooks: its lower-case ASCII letters and digits. */
+const slugOf = (displayName: string): string =>
+  displayName
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+
+/** Another display name. The technical name follows it until the person types one. */
+export const renamed = (draft: ApiDraft, displayName: string): ApiDraft => ({
+  ...draft,
+  displayName,
+  ...(draft.name === slugOf(draft.displayName) && { name: slugOf(displayName) }),
+})
+
 /** The fields of the form, for the errors of the service. */
 export const FIELDS = { labels: LABELS, codes: { 'api-name-taken': 'name' } }
 

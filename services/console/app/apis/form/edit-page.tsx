@@ -45,7 +45,12 @@ export function EditApiPage() {
   })
   return (
     <Stack>
-      <Trail to="/apis" label="APIs" page="Edit" />
+      <Trail
+        to="/apis"
+        label="APIs"
+        api={opened.data && { id: apiId, name: opened.data.api.displayName }}
+        page="Edit"
+      />
       <Title order={1} size="h2">
         {opened.data ? `Edit ${opened.data.api.displayName}` : 'Edit API'}
       </Title>
