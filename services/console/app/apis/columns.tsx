@@ -58,9 +58,8 @@ export const COLUMNS: readonly Column[] = [
         <span className={styles.state} data-status={api.status}>
           {statusText(api.status)}
         </span>
-        <span className={styles.second}>
-          {api.score === undefined ? statusText(api.deploymentStatus) : `Score ${api.score} of 100`}
-        </span>
+        <span className={styles.second}>{statusText(api.deploymentStatus)}</span>
+        {api.score !== undefined && <span className={styles.second}>Score {api.score} of 100</span>}
       </>
     ),
   },
@@ -111,8 +110,8 @@ function OpenLink({ api, onOpen, children }: OpenLinkProps) {
   )
 }
 
-/** As many tags as have room; the others are counted. */
-const SHOWN_TAGS = 3
+/** As many tags as have room in two lines; the others are counted. */
+const SHOWN_TAGS = 2
 
 function Tags({ api: { tags, highlights } }: { api: Api }) {
   const more = tags.length - SHOWN_TAGS

@@ -58,7 +58,7 @@ export function ApisPage() {
           onResults={() => results.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}
         />
         <NativeSelect
-          flex="0 1 14rem"
+          flex="0 1 18rem"
           aria-label="Order"
           data={sortsOf(search)}
           value={sortOf(search)}

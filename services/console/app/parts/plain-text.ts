@@ -7,14 +7,14 @@ const MARKS = new RegExp(
     /!?\[(?=[^\]\n]*\]\()/, // [text](address)
     /\]\([^)\s]*(?:\s+"[^"]*")?\)/,
     /<\/?[a-z][^>\n]*>/,
-    /^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+/, // headings, quotes and lists
+    /^[ \t]*(?:(?:#{1,6}|[-*+])[ \t]+|#{1,6}(?=\p{L})|>+[ \t]*)/u, // headings, quotes and lists, also without a space
     /\*\*|~~|`+/,
     /(?<!\w)__?(?=\S)|(?<=\S)__?(?!\w)/,
     /(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])/,
   ]
     .map(({ source }) => source)
     .join('|'),
-  'gim',
+  'gimu',
 )
 
 /** A text without the marks of Markdown, with the places in it that `ranges` names in the original. */
