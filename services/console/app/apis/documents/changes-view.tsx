@@ -1,12 +1,12 @@
 import { Alert, Button, Code, Group, List, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { asProblem } from '../../http/problem.ts'
 import type { Schemas } from '../../http/schemas.ts'
 import { placeText } from '../../parts/place-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import {
+  attachedQuery,
   changesQuery,
   type DocumentRecord,
   documentsQuery,
@@ -53,12 +53,12 @@ const LEVELS: readonly { level: Change['level']; title: string; about(compared: 
 
 /** What changed in a document since another version: first what breaks clients. */
 export function ChangesView({ path, document, versions, from, onFrom }: ChangesViewProps) {
-  const { diff, from: found, fromDocument } = useDiff({ path, document, versions, from })
+  const { diff, data, none, other, fromDocument } = useDiff({ path, document, versions, from })
   const others = versions.filter(({ id }) => id !== path.version_id)
   const nameOf = (version: string | undefined) => versions.find(({ id }) => id === version)?.name
   const compared = {
     own: nameOf(path.version_id) ?? 'this version',
-    other: nameOf(diff.data?.from.version ?? found) ?? 'the version before',
+    other: nameOf(other) ?? 'the version before',
   }
   return (
     <Stack gap="sm">
@@ -73,19 +73,24 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
           onChange={event => onFrom(event.currentTarget.value || undefined)}
         />
       </Group>
-      {diff.isPending && <Loading what="the changes" />}
+      {none ? (
+        <Empty title="Nothing to compare with">
+          {other === undefined
+            ? 'There is no version before this one.'
+            : `${compared.other} has no document of this kind.`}{' '}
+          Choose another version above.
+        </Empty>
+      ) : (
+        diff.isPending && <Loading what="the changes" />
+      )}
       {diff.isError && (
-        <NotCompared
+        <ProblemPanel
+          what="The documents cannot be compared"
           error={diff.error}
-          missing={
-            found === undefined
-              ? 'There is no version before this one.'
-              : `${compared.other} has no document of this kind.`
-          }
           onRetry={() => void diff.refetch()}
         />
       )}
-      {diff.data && (
+      {data && (
         <>
           {fromDocument && (
             <Text size="sm">
@@ -93,7 +98,7 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
               <Code>{fromDocument}</Code>.
             </Text>
           )}
-          <Changes diff={diff.data} compared={compared} path={path} document={document} />
+          <Changes diff={data} compared={compared} path={path} document={document} />
         </>
       )}
     </Stack>
@@ -101,40 +106,31 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
 }
 
 /**
- * The changes since a version. If that has no document of the same name, they are those since one of the same kind, first
- * of all its primary one.
+ * The changes since a version, by default the one before that has a document of the same name. If none has, they are those
+ * since a document of the same kind, first of all the primary one. Nothing is asked for without one.
  */
 function useDiff({ path, document, versions, from }: Omit<ChangesViewProps, 'onFrom'>) {
-  const byName = useQuery(changesQuery(path, document, { from }))
-  const isMissing = byName.isError && isNotFound(byName.error)
-  const other = from ?? versions[versions.findIndex(({ id }) => id === path.version_id) + 1]?.id
-  const documents = useQuery({
-    ...documentsQuery({ ...path, version_id: other ?? '' }),
-    enabled: isMissing && other !== undefined,
-  })
-  const ofKind = documents.data?.content.filter(({ kind }) => kind === document.kind) ?? []
-  const fromDocument = isMissing ? (ofKind.find(({ primary }) => primary) ?? ofKind[0])?.name : undefined
-  const byKind = useQuery({
+  const attached = useQuery(attachedQuery(path.api_id))
+  const before = versions.slice(versions.findIndex(({ id }) => id === path.version_id) + 1)
+  const candidates = from === undefined ? before.map(({ id }) => id) : [from]
+  const documentsOf = (id: string | undefined) => attached.data?.filter(({ version }) => version === id) ?? []
+  const same = candidates.find(id => documentsOf(id).some(({ name }) => name === document.name))
+  const other = same ?? candidates[0]
+  const ofKind = documentsOf(other).filter(({ kind }) => kind === document.kind)
+  const fromDocument =
+    same === undefined ? (ofKind.find(({ primary }) => primary) ?? ofKind[0])?.name : undefined
+  const found = same !== undefined || fromDocument !== undefined
+  const diff = useQuery({
     ...changesQuery(path, document, { from: other, fromDocument }),
-    enabled: fromDocument !== undefined,
+    enabled: attached.isSuccess && found,
   })
-  if (fromDocument !== undefined) return { diff: byKind, from: other, fromDocument }
-  return { diff: documents.isLoading ? documents : byName, from: isMissing ? other : from, fromDocument }
-}
-
-const isNotFound = (error: Error) => asProblem(error).code === 'document-not-found'
-
-interface NotComparedProps {
-  error: Error
-  /** What is missing. */
-  missing: string
-  onRetry: () => void
-}
-
-function NotCompared({ error, missing, onRetry }: NotComparedProps) {
-  if (isNotFound(error))
-    return <Empty title="Nothing to compare with">{missing} Choose another version above.</Empty>
-  return <ProblemPanel what="The documents cannot be compared" error={error} onRetry={onRetry} />
+  return {
+    diff: attached.isSuccess ? diff : attached,
+    data: diff.data,
+    none: attached.isSuccess && !found,
+    other,
+    fromDocument,
+  }
 }
 
 interface ChangesProps {

@@ -19,6 +19,15 @@ const METHODS = [
   ...['QUERY', 'MUTATION', 'SUBSCRIPTION', 'RPC'],
 ]
 
+/** The colours of methods, as the documentation has them, with enough contrast for text in both themes. */
+const COLORS: Readonly<Record<string, string>> = {
+  GET: 'light-dark(#0b5fa5, #74c0fc)',
+  POST: 'light-dark(#2b6a30, #8ce99a)',
+  PUT: 'light-dark(#a33b00, #ffa94d)',
+  PATCH: 'light-dark(#7a5200, #ffd43b)',
+  DELETE: 'light-dark(#b02525, #ff8787)',
+}
+
 interface OperationsViewProps {
   path: VersionPath
   search: DocumentsSearch
@@ -84,6 +93,7 @@ export function OperationsView({ path, search, onChange }: OperationsViewProps) 
                 // biome-ignore lint/suspicious/noArrayIndexKey: a document may have an operation twice
                 key={index}
                 operation={operation}
+                showsDocument={haveSeveralDocuments(data.content)}
                 onOpen={() =>
                   onChange({
                     view: undefined,
@@ -106,11 +116,22 @@ export function OperationsView({ path, search, onChange }: OperationsViewProps) 
   )
 }
 
-function OperationRow({ operation, onOpen }: { operation: Operation; onOpen: () => void }) {
+const haveSeveralDocuments = (operations: readonly Operation[]) =>
+  new Set(operations.map(({ document }) => document)).size > 1
+
+interface OperationRowProps {
+  operation: Operation
+  showsDocument: boolean
+  onOpen: () => void
+}
+
+function OperationRow({ operation, showsDocument, onOpen }: OperationRowProps) {
   const { method, path, summary, tags, deprecated, document } = operation
   return (
     <UnstyledButton className={classes.operation} onClick={onOpen}>
-      <Badge fullWidth>{method}</Badge>
+      <Badge fullWidth style={{ color: COLORS[method] }}>
+        {method}
+      </Badge>
       <div>
         <Group gap="xs">
           <Code style={{ overflowWrap: 'anywhere', ...(deprecated && { textDecoration: 'line-through' }) }}>
@@ -122,9 +143,11 @@ function OperationRow({ operation, onOpen }: { operation: Operation; onOpen: () 
               {tag}
             </Text>
           ))}
-          <Text size="xs" c="dimmed" ml="auto">
-            {document}
-          </Text>
+          {showsDocument && (
+            <Text size="xs" c="dimmed" ml="auto">
+              {document}
+            </Text>
+          )}
         </Group>
         {summary && (
           <Text size="sm" lineClamp={2}>

@@ -97,7 +97,7 @@ function RowCells({ row }: { row: Row | undefined }) {
         <span className={classes.note} data-severity={row.note.severity}>
           {' '}
           {row.note.column !== null && `Column ${row.note.column}: `}
-          {row.note.message}
+          {unquoted(row.note.message)}
         </span>
       </>
     )
@@ -121,7 +121,7 @@ function AlikeNotes({ notes, onShow }: { notes: readonly Note[]; onShow: (note: 
       )}
       <div>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {message}
+          {unquoted(message)}
           {notes.length > 1 && ` (${notes.length} places)`}
         </Text>
         <Group gap={4}>
@@ -165,3 +165,6 @@ function shortened(line: string, column: number): string {
   const start = Math.max(0, column - LEAD)
   return `${start > 0 ? '… ' : ''}${line.slice(start, start + LONGEST)} …`
 }
+
+/** A message without the marks that Markdown has around code. */
+const unquoted = (message: string) => message.replaceAll('`', '')
