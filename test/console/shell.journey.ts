@@ -196,6 +196,8 @@ test('"?" shows the keyboard shortcuts, and those of a single character can be t
   await page.keyboard.press('?')
   const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   await dialog.getByText('Open the command palette').waitFor()
+  await dialog.getByRole('table', { name: 'In the list of APIs' }).getByText('Select a range').waitFor()
+  await checkPage(page)
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
   await page.keyboard.press('/')

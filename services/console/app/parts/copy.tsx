@@ -11,7 +11,10 @@ interface CopyProps {
 export function Copied({ value, what }: CopyProps) {
   return (
     <Group gap="xs" wrap="nowrap" miw={0}>
-      <Code style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }} title={value}>
+      <Code
+        style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap', lineHeight: 1.8 }}
+        title={value}
+      >
         {value}
       </Code>
       <Copy value={value} what={what} />
@@ -28,7 +31,10 @@ export function CopyField({ label, value }: { label: string; value: string }) {
         value={value}
         readOnly
         onFocus={event => event.currentTarget.select()}
-        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        styles={{
+          // A smaller font has room for underscores, which the box of the line would cut off.
+          input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13, lineHeight: 1.8 },
+        }}
         style={{ flexGrow: 1 }}
       />
       <Copy what={label} value={value} size="sm" />

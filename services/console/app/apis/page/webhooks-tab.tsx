@@ -6,6 +6,7 @@ import { webhooksQuery } from '../../parts/all-webhooks.ts'
 import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { OPENS_ITS_LINK } from '../../parts/row-click.ts'
+import { StateBadge } from '../../parts/state-badge.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 
@@ -36,6 +37,7 @@ export function WebhooksTab({ api }: { api: Schemas['Api'] }) {
           </ButtonLink>
         )}
       </Group>
+      <Text size="sm">A webhook is not of one API: each of these receives the events of all APIs.</Text>
       {webhooks.isPending && <Loading what="the webhooks" />}
       {webhooks.isError && (
         <ProblemPanel
@@ -101,9 +103,12 @@ function Health({ health }: Pick<Webhook, 'health'>) {
   if (!health || health.successRate === null) return <Text size="sm">No delivery yet</Text>
   if (health.failingSince)
     return (
-      <Text size="sm">
-        Failing since <Time at={health.failingSince} />
-      </Text>
+      <>
+        <StateBadge color="red">Failing</StateBadge>
+        <Text size="xs">
+          since <Time at={health.failingSince} />
+        </Text>
+      </>
     )
   return <Text size="sm">{Math.floor(health.successRate * 100)} % of the attempts succeed</Text>
 }
