@@ -52,6 +52,8 @@ test('a rule set is created after its fault and a preview were shown, gives a do
   expect(await page.getByRole('textbox', { name: 'Rules' }).inputValue()).toContain('  info-contact: warn\n')
   await page.getByRole('button', { name: 'Create rule set' }).click()
   await heading(page, name).waitFor()
+  // The preview is still of the same API.
+  await preview.getByRole('button', { name: 'Show the preview' }).waitFor()
   await page.getByText(/^Applied:\s*To (all [\d,]+ documents|the only document)$/).waitFor()
   const ruleSet = page.url()
 

@@ -31,6 +31,8 @@ export const SCALAR_SETTINGS = {
   hideDarkModeToggle: true,
   persistAuth: false,
   proxyUrl: '',
+  // Ctrl and K open the command palette of the console.
+  searchHotKey: 'i',
   showDeveloperTools: 'never',
   telemetry: false,
   withDefaultFonts: false,

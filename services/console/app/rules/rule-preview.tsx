@@ -1,5 +1,5 @@
 import { Alert, Badge, Button, Group, NativeSelect, Stack, Table, Text, Title } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
@@ -9,6 +9,8 @@ import { Loading } from '../parts/states.tsx'
 import { documentsQuery } from './reads.ts'
 import { errorsOf, type RuleSetDraft } from './rule-set-draft.ts'
 
+const CHOSEN = ['rule preview', 'api']
+
 interface RulePreviewProps {
   draft: RuleSetDraft
   /** Id of the rule set that is edited. */
@@ -17,7 +19,9 @@ interface RulePreviewProps {
 
 /** Applies the rules of a form to a document that the person chooses, before they are saved. */
 export function RulePreview({ draft: { content }, ruleSet }: RulePreviewProps) {
-  const [api, setApi] = useState<string>()
+  // Kept when the page of a new rule set becomes that of the created one.
+  const cache = useQueryClient()
+  const [api, setApi] = useState(() => cache.getQueryData<string | null>(CHOSEN) ?? undefined)
   const [version, setVersion] = useState<string>()
   const [document, setDocument] = useState<string>()
   const read = useQuery({ ...documentsQuery(api ?? ''), enabled: api !== undefined })
@@ -39,6 +43,7 @@ export function RulePreview({ draft: { content }, ruleSet }: RulePreviewProps) {
         value={api}
         onChange={id => {
           setApi(id)
+          cache.setQueryData(CHOSEN, id ?? null)
           preview.reset()
         }}
       />
