@@ -21,7 +21,7 @@ import {
 } from '../documents/reads.ts'
 import { starterOf } from './deployments.ts'
 import { ImagePanel } from './image-panel.tsx'
-import { OPERATIONS } from './operations.ts'
+import { titleOf, versionNamesIn } from './operations.ts'
 import { useHistory } from './use-history.ts'
 
 /** The page of this API, for links to its tabs. */
@@ -188,13 +188,20 @@ function RunsIn({ api: { deployedOn = [], deploymentStatus } }: { api: Schemas['
 
 function ChangedLast({ api }: { api: Schemas['Api'] }) {
   const history = useHistory(api)
-  const [last] = history
+  // As in the list of APIs: changes of versions and documents do not change the record.
+  const last = history.find(({ timestamp }) => timestamp === api.updatedAt)
+  const [later] = history
   return (
-    <Figure name="Changed last" value={<Time at={last?.timestamp ?? api.updatedAt} />}>
+    <Figure name="Changed last" value={<Time at={api.updatedAt} />}>
       {last && (
         <>
-          {OPERATIONS[last.operation] ?? last.operation}
+          {titleOf(last)}
           <By who={starterOf(last.timestamp, history) ?? last.who} /> ·{' '}
+        </>
+      )}
+      {later && later.timestamp > api.updatedAt && (
+        <>
+          then {titleOf(later, versionNamesIn(history))} <Time at={later.timestamp} /> ·{' '}
         </>
       )}
       <AnchorLink {...PAGE} search={{ tab: 'history' }} inherit underline="always">

@@ -1,7 +1,7 @@
 import type { Schemas } from '../../http/schemas.ts'
 
 /** The operations of a history in words. */
-export const OPERATIONS: Readonly<Record<string, string>> = {
+const OPERATIONS: Readonly<Record<string, string>> = {
   API_CREATED: 'Created',
   API_UPDATED: 'Changed',
   API_RESTORED: 'Restored',
