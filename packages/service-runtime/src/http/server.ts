@@ -172,6 +172,18 @@ const ownMemory = (): ServerMemory => ({
   responses: new ResponseMemory(134_217_728),
 })
 
+/** In place of the compilers of fastify, which load ajv at each start: the contracts check requests and responses. */
+const withoutSchemas = () => () => {
+  throw new Error('a route has a schema of fastify, not a contract')
+}
+const NO_SCHEMAS = { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } }
+
+/** The id that the client has given to a request, or a new one. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
 /** An HTTP server with the parts that all services have in common: request ids, problems, health, metrics, access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
   const { basePath, log, metrics, now, builtIn = { routes: ['health', 'metrics'] } } = options
@@ -186,10 +198,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT,
     trustProxy,
     rewriteUrl: request => originForm(request.url ?? '/'),
-    genReqId: request => {
-      const given = request.headers['x-request-id']
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
-    },
+    genReqId: requestIdOf,
     requestIdHeader: false,
     clientErrorHandler: refusingUnreadable(log),
     http: {
@@ -200,6 +209,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.idleMs,
     connectionTimeout: timeouts.silentMs,
+    schemaController: NO_SCHEMAS,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
