@@ -24,7 +24,7 @@ export interface AsyncApiPage {
 interface PageOptions {
   /** What sends and receives, e.g. "Gantry". */
   subject: string
-  /** Links at the end of the contents. */
+  /** Links above the page. */
   links?: Html
 }
 
@@ -41,11 +41,14 @@ export function asyncApiPage(document: object, { subject, links }: PageOptions):
   )
   const schemas = Object.entries(objectOf(objectOf(components).schemas))
   const name = textOf(title) ?? 'AsyncAPI'
-  const body = html`<nav>
+  const body = html`${
+    links &&
+    html`<nav class="pages" aria-label="${subject}">${links}</nav>
+`
+  }<nav aria-label="Contents">
 <strong>${name}</strong> ${textOf(version)}
 <ul>${channels.map(({ name, title }) => html`<li><a href="#channel-${name}">${title}</a></li>`)}
 ${schemas.length > 0 && html`<li><a href="#schemas">Schemas</a></li>`}</ul>
-${links}
 </nav>
 <main>
 <h1>${name}</h1>
@@ -178,20 +181,17 @@ ${(Array.isArray(examples) ? examples : []).map(
 }
 
 const STYLE = html`
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: #8884; }
-body { margin: 0; display: grid; grid-template-columns: 16rem minmax(0, 60rem); gap: 2rem; }
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: #8884; --link: light-dark(#0b7285, #66d9e8); }
+body { margin: 0; display: grid; grid-template-columns: 16rem minmax(0, 1fr); gap: 0 2rem; overflow-wrap: anywhere; background: light-dark(#fff, #242424); color: light-dark(#000, #d8d8d8); }
+a { color: var(--link); } nav a { text-decoration: none; } nav a:hover { text-decoration: underline; }
 nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); }
-nav ul { list-style: none; padding: 0; }
-main { padding: 0 1.5rem 4rem; }
-h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); }
+nav.pages { grid-column: 1 / -1; position: static; height: auto; display: flex; flex-wrap: wrap; gap: .4rem 1.5rem; padding: .9rem 1.5rem; border: 0; border-bottom: 1px solid var(--line); }
+nav ul { list-style: none; padding: 0; } nav li { margin: .35rem 0; }
+main { padding: 0 1.5rem 4rem; min-width: 0; max-width: 60rem; } h2 { margin-top: 3rem; padding-bottom: .3rem; border-bottom: 1px solid var(--line); }
 code, pre { font: 14px/1.4 ui-monospace, monospace; }
-pre { overflow: auto; padding: 1rem; background: #8881; }
-details { border-bottom: 1px solid var(--line); padding: .3rem 0; }
-summary { cursor: pointer; }
-small { opacity: .7; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
-dd { margin: 0; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } }
+pre { overflow: auto; padding: 1rem; border-radius: 4px; background: light-dark(#f1f3f5, #1a1a1a); overflow-wrap: normal; }
+details { border-bottom: 1px solid var(--line); padding: .4rem 0; } summary { cursor: pointer; } small { color: light-dark(#495057, #b0b0b0); }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1rem; } dt { font-weight: 600; } dd { margin: 0; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); }
+@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); } nav, nav.pages, main { padding-inline: 1rem; } dl { grid-template-columns: minmax(0, 1fr); } table { table-layout: fixed; } }
 `

@@ -40,7 +40,7 @@ describe('Under a base path', () => {
     expect(missing).toEqual([])
     const pages = links.filter(link => !link.startsWith('#'))
     for (const link of pages) expect((await app.inject(link)).statusCode, link).toBe(200)
-    expect(pages).toContain(`${basePath}/asyncapi.json`)
+    for (const path of ['/console/', '/docs', '/asyncapi.json']) expect(pages).toContain(`${basePath}${path}`)
   })
 })
 

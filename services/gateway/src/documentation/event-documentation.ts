@@ -9,7 +9,7 @@ export interface EventDocumentation {
 
 /** Renders the AsyncAPI document as one page that loads nothing. @param basePath prefix of links to other pages */
 export function eventDocumentation(document: object, basePath: string): EventDocumentation {
-  const links = html`<p><a href="${basePath}/asyncapi.json">AsyncAPI document</a><br><a href="${basePath}/events/schemas">JSON Schemas</a><br><a href="${basePath}/docs">REST interface</a></p>`
+  const links = html`<a href="${basePath}/console/">Web console</a> <a href="${basePath}/docs">REST interface</a> <a href="${basePath}/asyncapi.json">AsyncAPI document</a> <a href="${basePath}/events/schemas">JSON Schemas</a>`
   const { title, body, style } = asyncApiPage(document, { subject: 'Gantry', links })
   const page = html`<!doctype html>
 <html lang="en">
