@@ -1,5 +1,7 @@
 import { expect } from 'vitest'
-import { checkPage, isAt, open, test } from './src/browser.ts'
+import { checkPage, fitsPhone, isAt, open, test } from './src/browser.ts'
+import { openReceiver } from './src/receiver.ts'
+import { createWebhook, request } from './src/service.ts'
 
 test('the system page shows services, lag and backing stores, and the signing keys by purpose', async ({
   page,
@@ -56,6 +58,20 @@ test('the state is read again every five seconds until it is paused', async ({ c
   expect(reads).toBe(before + 1)
 })
 
+test('failing webhooks are counted, with a link to them', async ({ page }) => {
+  const { url } = await openReceiver(() => ({ status: 500 }))
+  const { id, displayName } = await createWebhook({ url, eventTypes: ['PRODUCT_API_ADDED'] })
+  await request('POST', `/webhooks/${id}/test`)
+  await expect.poll(async () => (await request('GET', `/webhooks/${id}`)).health.failingSince).not.toBe(null)
+  await open(page, '/system')
+  await page
+    .getByRole('alert', { name: /webhooks? (is|are) failing$/ })
+    .getByRole('link')
+    .click()
+  await page.getByRole('link', { name: displayName }).waitFor()
+  await fitsPhone(page)
+})
+
 test('trouble is named: what a service waits for, a store that is unavailable, and a state that is old', async ({
   page,
 }) => {
@@ -71,7 +87,7 @@ test('trouble is named: what a service waits for, a store that is unavailable, a
   })
   await open(page, '/system')
   await page.getByText(/catalog is not ready; SQLite is unavailable for catalog/).waitFor()
-  await page.getByRole('table', { name: 'Services' }).getByText('the event log').waitFor()
+  await page.getByRole('table', { name: 'Services' }).getByRole('cell', { name: 'the event log' }).waitFor()
   await page.getByText('Replicas run different versions').waitFor()
   await page.getByRole('row', { name: 'catalog.projector 1,234,567 10 min 1,234,567' }).waitFor()
   await page.getByRole('img', { name: /The largest was 1,234,567 of catalog.projector/ }).waitFor()

@@ -68,7 +68,8 @@ test('the list shows the health of webhooks, and the address has its filters and
   await page.getByText('3 webhooks').waitFor()
   await expect.poll(() => names(page)).toEqual([a, b, c])
   const row = (name: string) => page.getByRole('row').filter({ hasText: name })
-  await expect.poll(() => row(b).textContent()).toMatch(/Failing0%(< )?\d+ ms(now|\d+ seconds? ago)/)
+  const failingRow = page.getByRole('row', { name: /Failing 0% (< )?\d+ ms (now|\d+ seconds? ago)/ })
+  await row(b).and(failingRow).waitFor()
   await row(a).getByText('100%').waitFor()
   await checkPage(page)
 

@@ -71,15 +71,15 @@ function KeyTable({ title, keys }: { title: string; keys: readonly Key[] }) {
   if (keys.length === 0) return <Text size="sm">There is no key yet. The first use makes one.</Text>
   return (
     <Paper withBorder>
-      <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer minWidth={0} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table aria-label={`Keys for ${title.toLowerCase()}`} verticalSpacing="sm">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Key id</Table.Th>
               <Table.Th>State</Table.Th>
-              <Table.Th>Signs from</Table.Th>
-              <Table.Th>Signs until</Table.Th>
-              <Table.Th>Accepted until</Table.Th>
+              <Table.Th visibleFrom="sm">Signs from</Table.Th>
+              <Table.Th visibleFrom="sm">Signs until</Table.Th>
+              <Table.Th visibleFrom="sm">Accepted until</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -95,10 +95,14 @@ function KeyTable({ title, keys }: { title: string; keys: readonly Key[] }) {
 
 function KeyRow({ of: key }: { of: Key }) {
   const [color, text, meaning] = STATUS[key.status]
+  const until = key.retiredAt ? <Time at={key.retiredAt} /> : 'the next rotation'
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400}>
         <Code style={{ overflowWrap: 'anywhere' }}>{key.kid}</Code>
+        <Text size="xs" mt={4} hiddenFrom="sm">
+          Signs from <Time at={key.signsFrom} /> until {until}. Accepted until: <Accepted {...key} />
+        </Text>
       </Table.Th>
       <Table.Td>
         <Stack gap={2} align="start">
@@ -106,11 +110,11 @@ function KeyRow({ of: key }: { of: Key }) {
           <Text size="xs">{meaning}</Text>
         </Stack>
       </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">
         <Time at={key.signsFrom} />
       </Table.Td>
-      <Table.Td>{key.retiredAt ? <Time at={key.retiredAt} /> : 'the next rotation'}</Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">{until}</Table.Td>
+      <Table.Td visibleFrom="sm">
         <Accepted {...key} />
       </Table.Td>
     </Table.Tr>

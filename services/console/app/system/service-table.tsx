@@ -17,16 +17,16 @@ const STATUS: Readonly<Record<Replica['status'], readonly [color: string, text: 
 export function ServiceTable({ services }: { services: readonly Service[] }) {
   return (
     <Paper withBorder>
-      <Table.ScrollContainer minWidth={680} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer minWidth={0} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table aria-label="Services" verticalSpacing="sm">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Service</Table.Th>
               <Table.Th>Status</Table.Th>
-              <Table.Th>Waits for</Table.Th>
+              <Table.Th visibleFrom="sm">Waits for</Table.Th>
               <Table.Th>Version</Table.Th>
-              <Table.Th>Host</Table.Th>
-              <Table.Th>Node.js</Table.Th>
+              <Table.Th visibleFrom="sm">Host</Table.Th>
+              <Table.Th visibleFrom="sm">Node.js</Table.Th>
               <Table.Th>Started</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -71,11 +71,16 @@ function ReplicaCells({ replica }: { replica: Replica }) {
     <>
       <Table.Td>
         <Status status={replica.status} />
+        {replica.waitsFor && (
+          <Text size="xs" hiddenFrom="sm">
+            Waits for {replica.waitsFor}
+          </Text>
+        )}
       </Table.Td>
-      <Table.Td>{replica.waitsFor ?? '—'}</Table.Td>
+      <Table.Td visibleFrom="sm">{replica.waitsFor ?? '—'}</Table.Td>
       <Table.Td>{replica.version ?? 'unknown'}</Table.Td>
-      <Table.Td>{replica.host ?? 'unknown'}</Table.Td>
-      <Table.Td>{replica.node ?? 'unknown'}</Table.Td>
+      <Table.Td visibleFrom="sm">{replica.host ?? 'unknown'}</Table.Td>
+      <Table.Td visibleFrom="sm">{replica.node ?? 'unknown'}</Table.Td>
       <Table.Td>{replica.startedAt ? <Time at={replica.startedAt} /> : 'unknown'}</Table.Td>
     </>
   )

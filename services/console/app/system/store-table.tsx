@@ -1,4 +1,4 @@
-import { Paper, Table } from '@mantine/core'
+import { Paper, Table, Text } from '@mantine/core'
 import { StateBadge } from '../parts/state-badge.tsx'
 import type { System } from './samples.ts'
 
@@ -16,14 +16,14 @@ const PURPOSES: Readonly<Record<Store['purpose'], string>> = {
 export function StoreTable({ stores, services }: { stores: readonly Store[]; services: number }) {
   return (
     <Paper withBorder>
-      <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer minWidth={0} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table aria-label="Backing stores" verticalSpacing="sm">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Purpose</Table.Th>
               <Table.Th>Store</Table.Th>
               <Table.Th>Status</Table.Th>
-              <Table.Th>Seen by</Table.Th>
+              <Table.Th visibleFrom="sm">Seen by</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -37,8 +37,13 @@ export function StoreTable({ stores, services }: { stores: readonly Store[]; ser
                   <StateBadge color={store.status === 'AVAILABLE' ? 'teal' : 'red'}>
                     {store.status === 'AVAILABLE' ? 'Available' : 'Unavailable'}
                   </StateBadge>
+                  {store.services.length < services && (
+                    <Text size="xs" hiddenFrom="sm">
+                      Seen by {store.services.join(', ')}
+                    </Text>
+                  )}
                 </Table.Td>
-                <Table.Td>
+                <Table.Td visibleFrom="sm">
                   {store.services.length === services ? 'all services' : store.services.join(', ')}
                 </Table.Td>
               </Table.Tr>

@@ -3,6 +3,9 @@ import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from '@man
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useAllowed } from '../http/session.ts'
+import { webhooksQuery } from '../parts/all-webhooks.ts'
+import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { SystemHeading } from './heading.tsx'
@@ -13,7 +16,7 @@ import { ServiceTable } from './service-table.tsx'
 import { StoreTable } from './store-table.tsx'
 
 const route = getRouteApi('/inside/system')
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' })
 
 /** The state of the installation: services, lag and backing stores, read again every few seconds. */
 export function SystemPage() {
@@ -100,7 +103,7 @@ function Lags({ samples, unit }: { samples: readonly Sample[]; unit: 'events' | 
     <Stack gap="sm">
       {behind.length === 0 && (
         <Text size="sm">
-          Nothing is behind: lists, events and webhooks follow every change within seconds.
+          Nothing is behind: lists and events follow every change within seconds, and webhooks are called.
         </Text>
       )}
       {shown.map(kind => (
@@ -137,6 +140,36 @@ function Section({ title, side, children }: SectionProps) {
   )
 }
 
+const Check = () => (
+  <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <path d="M2 8.5l4 4 8-9" fill="none" stroke="currentColor" strokeWidth="2" />
+  </svg>
+)
+
+const WEBHOOKS_MS = 30_000
+
+/** How many webhooks fail: a fault of their receivers, which the services do not know. */
+function FailingWebhooks() {
+  const { data } = useQuery({
+    ...webhooksQuery,
+    enabled: useAllowed('WEBHOOKS_READ'),
+    refetchInterval: WEBHOOKS_MS,
+  })
+  const failing = data?.webhooks.filter(({ active, health }) => active && health?.failingSince).length ?? 0
+  if (failing === 0) return null
+  return (
+    <Alert
+      color="orange"
+      title={failing === 1 ? 'One webhook is failing' : `${failing} webhooks are failing`}
+    >
+      {failing === 1 ? 'Its receiver does not accept events.' : 'Their receivers do not accept events.'}{' '}
+      <AnchorLink to="/webhooks" search={{ state: 'failing' }} inherit underline="always">
+        Show the failing webhooks
+      </AnchorLink>
+    </Alert>
+  )
+}
+
 /** What is wrong at the moment, or that nothing is. */
 function Summary({ system }: { system: System }) {
   const troubles = [
@@ -153,12 +186,17 @@ function Summary({ system }: { system: System }) {
   return (
     <Stack gap="xs" role="status">
       {troubles.length === 0 ? (
-        <Text fw={600}>All services are ready, and all backing stores are available.</Text>
+        <Alert
+          color="teal"
+          icon={<Check />}
+          title="All services are ready, and all backing stores are available."
+        />
       ) : (
         <Alert color="red" title="Something needs attention">
           {troubles.join('; ')}.
         </Alert>
       )}
+      <FailingWebhooks />
       {versions.size > 1 && (
         <Alert color="yellow" title="Replicas run different versions">
           {[...versions].join(', ')}. During an upgrade this is expected.

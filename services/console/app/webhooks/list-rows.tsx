@@ -2,18 +2,29 @@ import { Table } from '@mantine/core'
 import { OPENS_ITS_LINK } from '../parts/row-click.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
 import type { WebhookTable } from './list-table.tsx'
+import type { WebhookSort } from './search.ts'
+
+/** The columns of a phone. The state there says since when a webhook fails. */
+const NARROW: readonly string[] = ['name', 'state'] satisfies WebhookSort[]
+const shownFrom = (column: string) => (NARROW.includes(column) ? {} : ({ visibleFrom: 'sm' } as const))
 
 /** A page of the list, with buttons in the header that sort it. */
 export function WebhookRows({ table }: { table: WebhookTable }) {
   const [sorted] = table.state.sorting
   const sort = sorted ? `${sorted.id},${sorted.desc ? 'desc' : 'asc'}` : ''
   return (
-    <Table.ScrollContainer minWidth={760}>
+    <Table.ScrollContainer minWidth={0}>
       <Table highlightOnHover verticalSpacing="xs" aria-label="Webhooks">
         <Table.Thead>
           <Table.Tr>
             {table.getFlatHeaders().map(({ id, column }) => (
-              <SortHeader key={id} field={id} sort={sort} onSort={() => column.toggleSorting()}>
+              <SortHeader
+                key={id}
+                field={id}
+                sort={sort}
+                onSort={() => column.toggleSorting()}
+                {...shownFrom(id)}
+              >
                 {String(column.columnDef.header)}
               </SortHeader>
             ))}
@@ -23,7 +34,7 @@ export function WebhookRows({ table }: { table: WebhookTable }) {
           {table.getRowModel().rows.map(row => (
             <Table.Tr key={row.id} {...OPENS_ITS_LINK}>
               {row.getAllCells().map(cell => (
-                <Table.Td key={cell.id} style={{ whiteSpace: 'nowrap' }}>
+                <Table.Td key={cell.id} style={{ whiteSpace: 'nowrap' }} {...shownFrom(cell.column.id)}>
                   <table.FlexRender cell={cell} />
                 </Table.Td>
               ))}

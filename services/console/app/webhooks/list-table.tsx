@@ -61,7 +61,7 @@ const COLUMNS = columns([
     header: 'State',
     sortFn: (left, right) => ORDER.indexOf(stateOf(left.original)) - ORDER.indexOf(stateOf(right.original)),
     filterFn: filterFn_equals,
-    cell: ({ row: { original } }) => <WebhookState webhook={original} />,
+    cell: ({ row: { original } }) => <State webhook={original} />,
   }),
   accessor(({ health }) => health?.successRate ?? undefined, {
     id: 'successRate' satisfies WebhookSort,
@@ -136,7 +136,7 @@ function hasWords({ original }: Row<Features, Webhook>, _column: string, text: s
 
 function Name({ webhook }: { webhook: Webhook }) {
   return (
-    <Box maw={360} style={{ whiteSpace: 'normal' }}>
+    <Box maw="min(52vw, 360px)" style={{ whiteSpace: 'normal' }}>
       <AnchorLink to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} fw={500}>
         {webhook.displayName}
       </AnchorLink>
@@ -144,6 +144,20 @@ function Name({ webhook }: { webhook: Webhook }) {
         {webhook.url}
       </Text>
     </Box>
+  )
+}
+
+function State({ webhook }: { webhook: Webhook }) {
+  const { active, health } = webhook
+  return (
+    <>
+      <WebhookState webhook={webhook} />
+      {active && health?.failingSince && (
+        <Text size="xs" hiddenFrom="sm">
+          Since <Time at={health.failingSince} />
+        </Text>
+      )}
+    </>
   )
 }
 
