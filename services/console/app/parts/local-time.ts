@@ -14,6 +14,9 @@ export function fromLocalInput(value: string): string | undefined {
 
 const seconds = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })
 
+/** A time of the REST interface as a date with seconds, in the time zone of the browser, e.g. 2026-11-20 10:00:05. */
+export const secondOf = (at: string): string => seconds.format(Date.parse(at))
+
 /** A time of the REST interface with milliseconds, in the time zone of the browser and as wide for every time. */
 export function timeWithMilliseconds(at: string): string {
   const time = new Date(at)

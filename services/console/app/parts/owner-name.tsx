@@ -29,6 +29,8 @@ export function OwnerName({ id }: { id: string | null }) {
       {user.data.displayName}
     </Text>
   ) : (
-    <Code>{id}</Code>
+    <Text span inherit title={id}>
+      {mayRead ? <Code>{id}</Code> : 'Another user'}
+    </Text>
   )
 }

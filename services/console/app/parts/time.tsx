@@ -1,4 +1,5 @@
 import { Text } from '@mantine/core'
+import { secondOf } from './local-time.ts'
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 86_400_000],
@@ -7,14 +8,15 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1_000],
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+/** The locale whose dates are those of ISO 8601. */
+const ISO = 'sv'
+const exact = new Intl.DateTimeFormat(ISO, { dateStyle: 'short', timeStyle: 'long' })
 const DAYS_MS = 30 * 86_400_000
 
 /** A time as text: relative to now within 30 days, otherwise as a date. */
 export function timeText(at: string, now = Date.now()): string {
   const difference = Date.parse(at) - now
-  if (Math.abs(difference) > DAYS_MS) return absolute.format(Date.parse(at))
+  if (Math.abs(difference) > DAYS_MS) return secondOf(at)
   const [unit, milliseconds] = UNITS.find(([, size]) => Math.abs(difference) >= size) ?? ['second', 1_000]
   return relative.format(Math.trunc(difference / milliseconds), unit)
 }

@@ -100,7 +100,7 @@ function Erased({ erasure, onDone }: { erasure: Schemas['Erasure']; onDone: () =
       <Text size="sm" role="status">
         The key of the user {erasure.id} was destroyed <Time at={erasure.erasedAt} />. Backups of the keys of
         users may still have it. The last of them is to be deleted by{' '}
-        {new Date(erasure.backupsErasedAt).toLocaleDateString(undefined, { dateStyle: 'long' })}.
+        {new Date(erasure.backupsErasedAt).toLocaleDateString('sv')}.
       </Text>
       <Group justify="flex-end">
         <Button onClick={onDone} data-autofocus>

@@ -46,6 +46,9 @@ type Access = 'none' | 'read' | 'change'
 /** What each role may do in each area, for the table of roles. */
 export const ROLE_ACCESS: readonly (readonly [area: string, access: Readonly<Record<Role, Access>>])[] = [
   ['APIs, versions, images and deployments', accessOf('change', 'change', 'change', 'read')],
+  ['Environments', accessOf('change', 'change', 'change', 'none')],
+  ['Rule sets', accessOf('change', 'change', 'read', 'none')],
+  ['Jobs', accessOf('read', 'read', 'read', 'none')],
   ['Webhooks and deliveries', accessOf('change', 'change', 'change', 'none')],
   ['Access tokens of their own', accessOf('change', 'change', 'change', 'change')],
   ['Users and lockouts', accessOf('change', 'change', 'none', 'none')],

@@ -16,4 +16,4 @@ export function expiryOf(
 
 /** The day on which a token made now ends. */
 export const endOf = (days: number, now = Date.now()): string =>
-  new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(now + days * DAY_MS)
+  new Intl.DateTimeFormat('sv', { dateStyle: 'short' }).format(now + days * DAY_MS)

@@ -77,7 +77,7 @@ function TokenRow({
         <Spoiler maxHeight={52} showLabel="All scopes" hideLabel="Fewer">
           <Group gap={4}>
             {token.scopes.map(scope => (
-              <Badge key={scope} size="sm">
+              <Badge key={scope} size="sm" miw="max-content">
                 {scope}
               </Badge>
             ))}

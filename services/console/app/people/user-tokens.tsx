@@ -34,6 +34,7 @@ export function UserTokens({ user }: { user: string }) {
         <Title order={2} size="h4">
           Access tokens
         </Title>
+        <Text size="sm">Only the users themselves can create tokens, on their page Access tokens.</Text>
         {/* The page says that the user has been deleted. */}
         {tokens.isError && !isProblem(tokens.error, 'user-not-found') && (
           <ProblemPanel

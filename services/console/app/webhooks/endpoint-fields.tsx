@@ -26,7 +26,7 @@ export function EndpointFields({ draft, onChange, error }: EndpointFieldsProps) 
       <TextInput
         type="url"
         label="URL"
-        description="Receives a POST request for each event: http or https, without credentials. Private addresses need the setting WEBHOOK_ALLOWED_CIDRS, e.g. 127.0.0.0/8 for npm run receiver on the machine of Gantry"
+        description="Receives a POST request for each event: http or https, without credentials. An operator has to allow private addresses, by the setting WEBHOOK_ALLOWED_CIDRS"
         placeholder="https://example.com/hook"
         required
         value={draft.url}

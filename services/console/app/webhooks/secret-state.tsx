@@ -94,6 +94,5 @@ function useTimeLeft(until: string): number {
 
 function leftText(milliseconds: number): string {
   const seconds = Math.ceil(milliseconds / 1_000)
-  const two = (number: number) => String(number).padStart(2, '0')
-  return `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor(seconds / 60) % 60} min ${seconds % 60} s`
 }

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../../http/client.ts'
 import { useAllowed } from '../../http/session.ts'
+import { secondOf } from '../../parts/local-time.ts'
 import { Pages } from '../../parts/pagination.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { StateBadge, toneOf } from '../../parts/state-badge.tsx'
@@ -47,13 +48,12 @@ const STATUS: Readonly<Record<Recovery['status'], { label: string; color: string
   CANCELLED: { label: 'Cancelled', color: 'gray' },
 }
 
-const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 })
 
 function RecoveryCard({ recovery, mayCancel }: { recovery: Recovery; mayCancel: boolean }) {
   const { from, to, status, progress, total, examined, recovered, createdAt } = recovery
   const { label, color } = STATUS[status]
-  const range = absolute.formatRange(Date.parse(from), Date.parse(to))
+  const range = `${secondOf(from)} – ${secondOf(to)}`
   return (
     <Paper withBorder p="md" component="section" aria-label={`Recovery of ${range}`}>
       <Stack gap="xs">
