@@ -7,7 +7,6 @@ export {
   requireRevision,
 } from './commands/decider.ts'
 export { type Reservations, reservations } from './commands/reservation.ts'
-export { atMost } from './log/cache-size.ts'
 export {
   type Actor,
   type DomainEvent,
@@ -48,7 +47,7 @@ export { StreamQuarantined, type StreamState } from './log/fold.ts'
 export { type Lag, lagAfter, MAX_READ } from './log/lag.ts'
 export { LOG_IDENTITY, logIdentity, renewLogIdentity } from './log/log-identity.ts'
 export { PersistentMap } from './log/persistent-map.ts'
-export type { SnapshotSchema } from './log/snapshots.ts'
+export { atMost, type SnapshotSchema } from './log/snapshots.ts'
 export {
   type DocumentChange,
   type Period,

@@ -1,9 +1,9 @@
 import { FRESH_MS } from '@gantry/stores'
 import { LRUCache } from 'lru-cache'
-import { atMost } from '../log/cache-size.ts'
 import { type DomainEvent, type Fact, knowsSchema, type RecordedEvent, streamId } from '../log/event.ts'
 import { NO_STREAM } from '../log/event-store.ts'
 import { StreamQuarantined, type StreamState } from '../log/fold.ts'
+import { atMost } from '../log/snapshots.ts'
 import {
   type Project,
   type Projected,

@@ -1,6 +1,5 @@
 import type { Json } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
-import { atMost } from './cache-size.ts'
 import {
   type DomainEvent,
   type EventSchemas,
@@ -11,6 +10,12 @@ import {
 } from './event.ts'
 import { type EventStore, EventStoreUnavailable, type StoredSnapshot } from './event-store.ts'
 import type { StreamState } from './fold.ts'
+
+/**
+ * Options of an LRUCache for a number of entries. With `max`, it would allocate memory for all of them when it is made: 640 KB
+ * for 10,000.
+ */
+export const atMost = (entries: number) => ({ maxSize: entries, sizeCalculation: () => 1 })
 
 /** The encoding of the states of a category in snapshots. */
 export interface SnapshotSchema<State> {
