@@ -35,6 +35,7 @@ const AREAS = [
   ['Administration', 'Users'],
   ['Administration', 'Access tokens'],
   ['Administration', 'System'],
+  ['Catalogue', 'Operations'],
   ['Catalogue', 'Environments'],
   ['Catalogue', 'Jobs'],
   ['Catalogue', 'Rule sets'],
@@ -171,7 +172,7 @@ test('the palette has only what the session may do', async ({ page }) => {
   await find(page, '')
   await expect
     .poll(() => results(page, 'Pages').getByRole('option').allTextContents())
-    .toEqual(['APIsCatalogue'])
+    .toEqual(['APIsCatalogue', 'OperationsCatalogue'])
   await page.keyboard.type('google home')
   await results(page, 'APIs').waitFor()
   expect(asked.filter(path => /\/manage\/(webhooks|users)$/.test(path))).toEqual([])

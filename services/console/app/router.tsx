@@ -16,6 +16,7 @@ import { CONSOLE_PATH } from './http/place.ts'
 import { session } from './http/session.ts'
 import { readJobSearch } from './jobs/search.ts'
 import { readLoginSearch } from './login/search.ts'
+import { readOperationsSearch } from './operations/search.ts'
 import { readTokenSearch, readUserSearch } from './people/search.ts'
 import { areasOf } from './shell/areas.ts'
 import { NotFound, PageFailed, PagePending } from './shell/page-states.tsx'
@@ -97,6 +98,13 @@ const job = createRoute({
   getParentRoute: () => inside,
   path: '/jobs/$jobId',
   component: lazyRouteComponent(() => import('./jobs/job-page.tsx'), 'JobPage'),
+})
+
+const operations = createRoute({
+  getParentRoute: () => inside,
+  path: '/operations',
+  validateSearch: readOperationsSearch,
+  component: lazyRouteComponent(() => import('./operations/operations-page.tsx'), 'OperationsPage'),
 })
 
 const environments = createRoute({
@@ -243,6 +251,7 @@ const tree = root.addChildren([
     api,
     editApi,
     importApis,
+    operations,
     environments,
     jobs,
     job,

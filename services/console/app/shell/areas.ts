@@ -13,6 +13,7 @@ interface Area {
 /** The areas of the console, with the scope that each needs. */
 const AREAS = [
   { to: '/apis', label: 'APIs', group: 'Catalogue', scope: 'API_READ' },
+  { to: '/operations', label: 'Operations', group: 'Catalogue', scope: 'API_READ' },
   { to: '/environments', label: 'Environments', group: 'Catalogue', scope: 'ENVIRONMENT_READ' },
   { to: '/jobs', label: 'Jobs', group: 'Catalogue', scope: 'JOBS_READ' },
   { to: '/rule-sets', label: 'Rule sets', group: 'Catalogue', scope: 'RULE_SETS_READ' },

@@ -21,6 +21,7 @@ function Icon({ children }: { children: ReactNode }) {
 /** The icons of the areas by path. An area without one has that of a page. */
 const OF_AREAS: Readonly<Record<string, ReactNode>> = {
   '/apis': <path d="M4 6h16M4 12h16M4 18h10" />,
+  '/operations': <path d="M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16" />,
   '/environments': <path d="M12 3l9 5-9 5-9-5zM3 13l9 5 9-5" />,
   '/jobs': <path d="M4 6l2 2 3-4M4 17l2 2 3-4M13 7h7M13 18h7" />,
   '/webhooks': <path d="M9 8a4 4 0 1 1 5 4l3 6M12 8l-4 8m-1 0a3 3 0 1 0 3 3h8a3 3 0 1 0-2-3" />,
