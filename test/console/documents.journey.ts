@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import {
@@ -6,6 +7,7 @@ import {
   checkPage,
   dropFiles,
   fitsPhone,
+  heading,
   isFocused,
   open,
   searchOf,
@@ -106,6 +108,38 @@ test('a dropped document is shown in its reference, and its operations are liste
   await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'APIs' }).click()
   await page.getByRole('combobox', { name: 'Search APIs' }).fill('pets give away')
   await grid(page).getByRole('row').nth(1).getByText(api.displayName).waitFor()
+})
+
+test('an operation is found in the catalogue, in the palette and in the list of operations, and opened in its document', async ({
+  page,
+}) => {
+  const word = `w${randomUUID().slice(0, 8)}`
+  const { api, documents } = await createVersion()
+  await put(`${documents}/store.yaml`, STORE.replace('Give a pet away', `Give a ${word} away`))
+  const opened = async () => {
+    await expect.poll(() => searchOf(page).operation).toBe('DELETE /pets/{id}')
+    await heading(page, api.displayName).waitFor()
+  }
+  for (const list of ['apis', 'operations'])
+    await expect.poll(async () => (await request('GET', `/${list}?q=${word}`)).totalElements).toBe(1)
+  await open(page, `/apis?search=${word}`)
+  await grid(page).getByRole('link', { name: 'DELETE /pets/{id}' }).click()
+  await opened()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find a page, an action or a record' }).fill(word)
+  await page.getByRole('option', { name: `Give a ${word} away` }).waitFor()
+  await checkPage(page)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await opened()
+  await open(page, `/operations?q=${word}`)
+  const found = page.getByRole('list', { name: 'Operations' }).getByRole('listitem')
+  await found.getByRole('link', { name: api.displayName }).waitFor()
+  await expect.poll(() => found.allTextContents()).toEqual([expect.stringMatching(/DELETE.*1\.0$/)])
+  await checkPage(page)
+  await fitsPhone(page)
+  await found.getByRole('link', { name: '/pets/{id}' }).click()
+  await opened()
 })
 
 const inView = (element: { getBoundingClientRect(): { top: number } }) => {

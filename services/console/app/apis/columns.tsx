@@ -1,4 +1,4 @@
-import type { MouseEvent, ReactNode } from 'react'
+import { lazy, type MouseEvent, type ReactNode, Suspense } from 'react'
 import { CONSOLE_PATH } from '../http/place.ts'
 import { statusText } from '../parts/statuses.tsx'
 import { Time } from '../parts/time.tsx'
@@ -9,7 +9,22 @@ import type { Api } from './search.ts'
 
 /** What the cells of a row need beside its record. */
 export interface CellContext {
+  /** The search terms. */
+  q: string | undefined
   onOpen: (api: Api) => void
+}
+
+const OperationMatch = lazy(async () => ({
+  default: (await import('./operation-match.tsx')).OperationMatch,
+}))
+
+function Match({ api, q, otherwise }: { api: Api; q: string | undefined; otherwise: ReactNode }) {
+  if (!q) return otherwise
+  return (
+    <Suspense fallback={otherwise}>
+      <OperationMatch api={api} q={q} otherwise={otherwise} />
+    </Suspense>
+  )
 }
 
 interface Column {
@@ -27,7 +42,7 @@ export const COLUMNS: readonly Column[] = [
     header: 'Name',
     className: styles.name,
     sort: 'displayName',
-    cell: (api, { onOpen }) => (
+    cell: (api, { q, onOpen }) => (
       <>
         <Logo api={api} />
         <OpenLink api={api} onOpen={onOpen}>
@@ -36,17 +51,24 @@ export const COLUMNS: readonly Column[] = [
         <span className={styles.second}>
           <Marked text={api.name} ranges={api.highlights?.name} />
         </span>
+        <span className={styles.narrow}>
+          <Match api={api} q={q} otherwise={null} />
+        </span>
       </>
     ),
   },
   {
     header: 'Description',
     className: styles.description,
-    cell: ({ description, highlights }) => (
-      <span className={styles.lines}>
-        {description && <Excerpt text={description} ranges={highlights?.description} />}
-      </span>
-    ),
+    cell: (api, { q }) => {
+      const { description, highlights } = api
+      const excerpt = (
+        <span className={styles.lines}>
+          {description && <Excerpt text={description} ranges={highlights?.description} />}
+        </span>
+      )
+      return <Match api={api} q={q} otherwise={excerpt} />
+    },
   },
   { header: 'Tags', className: styles.tags, cell: api => <Tags api={api} /> },
   {

@@ -48,7 +48,7 @@ export function ListTable({ list, total, selecting, onSort, onOpen }: ListTableP
   })
   const items = virtual.getVirtualItems()
   const rows = useListedRows(list, items[0]?.index ?? 0, items.at(-1)?.index ?? 0)
-  const context = { onOpen }
+  const context = { q: list.q, onOpen }
   const shown = Math.min(active, total - 1)
   const onKeyDown = useListKeys({
     active: shown,

@@ -1,12 +1,14 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
 import { INTERFACE_PATH } from '../http/place.ts'
 import type { Scope } from '../http/schemas.ts'
 import type { Session } from '../http/session.ts'
 import { signOut } from '../login/sign-in.ts'
 import { webhooksQuery } from '../parts/all-webhooks.ts'
+import { namedQuery } from '../parts/api-name.tsx'
+import { pathOf } from '../parts/operations.ts'
 import { areasOf } from './areas.ts'
 
 /** An entry of the command palette. */
@@ -61,10 +63,10 @@ export function useCommands(current: Session, text: string): Command[] {
   return commands.filter(({ label, detail = '' }) => matches(`${label} ${detail}`, text))
 }
 
-/** The APIs, webhooks and users whose name matches a text. Without a text there are none. */
+/** The APIs, operations, webhooks and users that match a text. Without a text there are none. */
 export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
-  const { apis, webhooks, users } = useSearches(current, text)
+  const { apis, operations, names, webhooks, users } = useSearches(current, text)
   const found: Command[] = [
     ...(apis.data?.content ?? []).map(({ id, name, displayName }) => ({
       id,
@@ -73,6 +75,17 @@ export function useRecords(current: Session, typed: string) {
       detail: displayName && displayName !== name ? name : undefined,
       path: `/apis/${id}`,
     })),
+    ...(operations.data?.content ?? []).map((operation, index) => {
+      const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
+      const about = operation.summary ?? operation.operationId
+      return {
+        id: `operation-${index}`,
+        group: 'Operations',
+        label: `${operation.method} ${operation.path}`,
+        detail: [about, api].filter(Boolean).join(' · '),
+        path: pathOf(operation),
+      }
+    }),
     ...(webhooks.data?.webhooks ?? [])
       .filter(({ name, displayName }) => matches(`${name} ${displayName}`, text))
       .slice(0, SHOWN)
@@ -90,7 +103,7 @@ export function useRecords(current: Session, typed: string) {
       path: `/users/${id}`,
     })),
   ]
-  const searches = [apis, webhooks, users]
+  const searches = [apis, operations, webhooks, users]
   return {
     found: text === '' ? [] : found,
     reading: text !== typed.trim() || searches.some(({ isFetching }) => isFetching),
@@ -106,6 +119,14 @@ function useSearches({ scopes }: Session, text: string) {
     enabled: may('API_READ'),
     staleTime: FRESH_MS,
   })
+  const operations = useQuery({
+    queryKey: ['palette', 'operations', text],
+    queryFn: ({ signal }) => answer(client.listOperations({ q: text, size: SHOWN }, { signal })),
+    enabled: may('API_READ'),
+    staleTime: FRESH_MS,
+  })
+  const ids = new Set(operations.data?.content.map(({ api }) => api))
+  const names = useQueries({ queries: [...ids].map(namedQuery) })
   const webhooks = useQuery({
     ...webhooksQuery,
     enabled: may('WEBHOOKS_READ'),
@@ -117,7 +138,7 @@ function useSearches({ scopes }: Session, text: string) {
     enabled: may('USER_READ'),
     staleTime: FRESH_MS,
   })
-  return { apis, webhooks, users }
+  return { apis, operations, names, webhooks, users }
 }
 
 const matches = (label: string, text: string) =>

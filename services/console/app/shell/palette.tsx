@@ -1,8 +1,10 @@
 import { Modal, Stack, TextInput } from '@mantine/core'
 import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
+import { Marked } from '../apis/marked.tsx'
 import { adviceOn, asProblem } from '../http/problem.ts'
 import type { Session } from '../http/session.ts'
+import { rangesOf } from '../parts/operations.ts'
 import { type Command, useCommands, useRecords } from './commands.ts'
 import { SearchIcon } from './icons.tsx'
 import classes from './palette.module.css'
@@ -79,7 +81,7 @@ function Search({ current, onRun }: { current: Session; onRun: (command: Command
         px="sm"
         data-autofocus
         leftSection={<SearchIcon />}
-        placeholder="Find a page, an action, an API, a webhook or a user"
+        placeholder="Find a page, an API, an operation, a webhook or a user"
         aria-label="Find a page, an action or a record"
         role="combobox"
         aria-expanded={entries.length > 0}
@@ -95,7 +97,14 @@ function Search({ current, onRun }: { current: Session; onRun: (command: Command
         }}
         onKeyDown={onKeyDown}
       />
-      <Entries id={list} entries={entries} selected={selected} onSelect={setActive} onRun={onRun} />
+      <Entries
+        id={list}
+        words={text}
+        entries={entries}
+        selected={selected}
+        onSelect={setActive}
+        onRun={onRun}
+      />
       <div role="status" className={classes.hint}>
         {stateText(entries.length, reading, error)}
       </div>
@@ -107,13 +116,15 @@ const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
 interface EntriesProps {
   id: string
+  /** What is searched for. */
+  words: string
   entries: readonly Command[]
   selected: number
   onSelect: (index: number) => void
   onRun: (command: Command) => void
 }
 
-function Entries({ id, entries, selected, onSelect, onRun }: EntriesProps) {
+function Entries({ id, words, entries, selected, onSelect, onRun }: EntriesProps) {
   const groups = Object.entries(Object.groupBy(entries, ({ group }) => group))
   return (
     <div id={id} role="listbox" aria-label="Results" className={classes.list}>
@@ -126,6 +137,7 @@ function Entries({ id, entries, selected, onSelect, onRun }: EntriesProps) {
             <Entry
               key={command.id}
               id={`${id}-${entries.indexOf(command)}`}
+              words={words}
               command={command}
               selected={entries.indexOf(command) === selected}
               onSelect={() => onSelect(entries.indexOf(command))}
@@ -140,6 +152,7 @@ function Entries({ id, entries, selected, onSelect, onRun }: EntriesProps) {
 
 interface EntryProps {
   id: string
+  words: string
   command: Command
   selected: boolean
   onSelect: () => void
@@ -147,7 +160,7 @@ interface EntryProps {
 }
 
 /** An entry has no focus of its own: the input says which one is active. */
-function Entry({ id, command, selected, onSelect, onRun }: EntryProps) {
+function Entry({ id, words, command, selected, onSelect, onRun }: EntryProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the input handles the keys
     <div
@@ -163,8 +176,14 @@ function Entry({ id, command, selected, onSelect, onRun }: EntryProps) {
       onMouseDown={event => event.preventDefault()}
       onClick={onRun}
     >
-      <span>{command.label}</span>
-      {command.detail && <span className={classes.detail}>{command.detail}</span>}
+      <span>
+        <Marked text={command.label} ranges={rangesOf(command.label, words)} />
+      </span>
+      {command.detail && (
+        <span className={classes.detail}>
+          <Marked text={command.detail} ranges={rangesOf(command.detail, words)} />
+        </span>
+      )}
     </div>
   )
 }
