@@ -244,6 +244,7 @@ test('versions are added, edited beside another person, and deleted, and show th
   await adding.getByRole('textbox', { name: 'Name', exact: true }).fill('1.2.0')
   await adding.getByRole('button', { name: 'Add version' }).click()
   await adding.waitFor({ state: 'hidden' })
+  await page.getByRole('link', { name: 'Add document to 1.2.0' }).waitFor()
 
   const { content } = await request('GET', `/apis/${api.id}/versions`)
   const path = `/apis/${api.id}/versions/${content[0].id}`

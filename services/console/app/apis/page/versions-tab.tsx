@@ -1,4 +1,5 @@
 import { Button, Group, Menu, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client, tagged } from '../../http/client.ts'
@@ -9,10 +10,11 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx'
 import { AnchorLink } from '../../parts/links.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
+import { KINDS, ScoreBadge } from '../../parts/score-badge.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
 import { Time } from '../../parts/time.tsx'
-import { attachedDocumentsQuery, newestVersionsQuery } from '../documents/reads.ts'
+import { attachedDocumentsQuery, documentsQuery, newestVersionsQuery, primaryOf } from '../documents/reads.ts'
 import { readAgain, versionsQuery } from './reads.ts'
 import { VersionDialog } from './version-dialog.tsx'
 import { VersionHistoryDialog } from './version-history-dialog.tsx'
@@ -68,12 +70,33 @@ export function VersionsTab({ api }: { api: Schemas['Api'] }) {
   )
 }
 
-/** The versions with documents, by id, each with the one before it that has documents too, if there is one. */
-function useDocumented(api: string): ReadonlyMap<string, Version | undefined> {
+type Attached = NonNullable<Schemas['Api']['documents']>[number]
+
+/** What is known of the documents of a version. */
+interface Documented {
+  documents: readonly Attached[]
+  /** The version before it that has documents too, if there is one. */
+  before: Version | undefined
+  /** Whether it is one of the newest, whose scores are read. */
+  isScored: boolean
+}
+
+/** Versions whose scores are read: each takes a request. */
+const SCORED = 20
+
+/** The versions with documents, by id. Undefined while they are read. */
+function useDocumented(api: string): ReadonlyMap<string, Documented> | undefined {
   const { data: newest } = useQuery(newestVersionsQuery(api))
-  const { data: attached = [] } = useQuery(attachedDocumentsQuery(api))
-  const those = newest?.content.filter(({ id }) => attached.some(({ version }) => version === id)) ?? []
-  return new Map(those.map(({ id }, index) => [id, those[index + 1]]))
+  const { data: attached } = useQuery(attachedDocumentsQuery(api))
+  if (!newest || !attached) return undefined
+  const byVersion = Map.groupBy(attached, ({ version }) => version)
+  const those = newest.content.filter(({ id }) => byVersion.has(id))
+  return new Map(
+    those.map(({ id }, index) => [
+      id,
+      { documents: byVersion.get(id) ?? [], before: those[index + 1], isScored: index < SCORED },
+    ]),
+  )
 }
 
 interface VersionTableProps {
@@ -85,13 +108,19 @@ interface VersionTableProps {
 
 function VersionTable({ api, versions, allowed, onDo }: VersionTableProps) {
   const documented = useDocumented(api)
+  const isWide = useMediaQuery('(min-width: 48em)', true, { getInitialValueInEffect: false })
   return (
     <Table verticalSpacing="xs" highlightOnHover aria-label="Versions">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Name</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th visibleFrom="sm">Changed</Table.Th>
+          {isWide && (
+            <>
+              <Table.Th>Document</Table.Th>
+              <Table.Th>Status</Table.Th>
+              <Table.Th>Changed</Table.Th>
+            </>
+          )}
           <Table.Th>
             <VisuallyHidden>Actions</VisuallyHidden>
           </Table.Th>
@@ -99,38 +128,124 @@ function VersionTable({ api, versions, allowed, onDo }: VersionTableProps) {
       </Table.Thead>
       <Table.Tbody>
         {versions.map(version => (
-          <Table.Tr key={version.id}>
-            <Table.Td style={{ overflowWrap: 'anywhere' }}>
-              {documented.has(version.id) ? (
-                <AnchorLink
-                  to="/apis/$apiId"
-                  params={{ apiId: api }}
-                  search={{ tab: 'documentation', version: version.id }}
-                  inherit
-                  title="Documentation of this version"
-                >
-                  {version.name}
-                </AnchorLink>
-              ) : (
-                version.name
-              )}
-              {version.displayName !== version.name && <Text size="sm">{version.displayName}</Text>}
-              {version.description && <Markdown text={version.description} />}
-              <Comparison api={api} version={version} before={documented.get(version.id)} />
-            </Table.Td>
-            <Table.Td>
-              <StatusBadge status={version.status} />
-            </Table.Td>
-            <Table.Td visibleFrom="sm">
-              <Time at={version.updatedAt} />
-            </Table.Td>
-            <Table.Td>
-              <Actions version={version} allowed={allowed} onDo={onDo} />
-            </Table.Td>
-          </Table.Tr>
+          <VersionRow
+            key={version.id}
+            api={api}
+            version={version}
+            documented={documented}
+            isWide={isWide}
+            allowed={allowed}
+            onDo={onDo}
+          />
         ))}
       </Table.Tbody>
     </Table>
+  )
+}
+
+interface VersionRowProps extends Omit<VersionTableProps, 'versions'> {
+  version: Version
+  documented: ReadonlyMap<string, Documented> | undefined
+  /** Otherwise the row has a column for everything. */
+  isWide: boolean
+}
+
+function VersionRow({ api, version, documented, isWide, allowed, onDo }: VersionRowProps) {
+  const document = documented && (
+    <Documents api={api} version={version} documented={documented.get(version.id)} allowed={allowed} />
+  )
+  return (
+    <Table.Tr>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        <AnchorLink
+          to="/apis/$apiId"
+          params={{ apiId: api }}
+          search={{ tab: 'documentation', version: version.id }}
+          inherit
+          display="inline-block"
+          mih={24}
+          miw={24}
+          title="Documentation of this version"
+        >
+          {version.name}
+        </AnchorLink>
+        {version.displayName !== version.name && <Text size="sm">{version.displayName}</Text>}
+        {version.description && <Markdown text={version.description} />}
+        <Comparison api={api} version={version} before={documented?.get(version.id)?.before} />
+        {!isWide && (
+          <Stack gap={4} mt={4} align="start">
+            {document}
+            <StatusBadge status={version.status} />
+          </Stack>
+        )}
+      </Table.Td>
+      {isWide && (
+        <>
+          <Table.Td>{document}</Table.Td>
+          <Table.Td>
+            <StatusBadge status={version.status} />
+          </Table.Td>
+          <Table.Td>
+            <Time at={version.updatedAt} />
+          </Table.Td>
+        </>
+      )}
+      <Table.Td ta="end">
+        <Actions version={version} allowed={allowed} onDo={onDo} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+interface DocumentsProps {
+  api: string
+  version: Version
+  documented: Documented | undefined
+  allowed: boolean
+}
+
+/** The primary document of a version with its score, or a link to add one. */
+function Documents({ api, version, documented, allowed }: DocumentsProps) {
+  const shown = primaryOf(documented?.documents ?? [])
+  const path = { api_id: api, version_id: version.id }
+  const read = useQuery({ ...documentsQuery(path), enabled: documented?.isScored === true })
+  const search = { tab: 'documentation', version: version.id } as const
+  if (!documented || !shown)
+    return allowed ? (
+      <AnchorLink
+        to="/apis/$apiId"
+        params={{ apiId: api }}
+        search={search}
+        size="sm"
+        aria-label={`Add document to ${version.name}`}
+      >
+        Add document
+      </AnchorLink>
+    ) : (
+      <Text size="sm">None</Text>
+    )
+  const score = read.data?.content.find(({ name }) => name === shown.name)?.score
+  const others = documented.documents.length - 1
+  return (
+    <Group gap={6}>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {shown.name}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {KINDS[shown.kind]}
+        {others > 0 && `, +${others.toLocaleString('en')}`}
+      </Text>
+      {typeof score === 'number' && (
+        <AnchorLink
+          to="/apis/$apiId"
+          params={{ apiId: api }}
+          search={{ ...search, document: shown.name, ...(score < 100 && { view: 'findings' }) }}
+          title="Show the findings"
+        >
+          <ScoreBadge score={score} />
+        </AnchorLink>
+      )}
+    </Group>
   )
 }
 
@@ -152,9 +267,8 @@ function Comparison({
       search={{ tab: 'documentation', version: version.id, view: 'changes', from: before.id }}
       size="xs"
       display="block"
-      aria-label={`Compare ${version.name} with ${before.name}`}
     >
-      Compare with {before.name}
+      Compare {version.name} with {before.name}
     </AnchorLink>
   )
 }
