@@ -1,12 +1,11 @@
 import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense, useRef } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { ButtonLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { keepSearch } from '../parts/recent-searches.ts'
 import { Empty, Loading } from '../parts/states.tsx'
-import { BulkBar } from './bulk-bar.tsx'
 import { ChosenFilters, FacetBar } from './facet-bar.tsx'
 import styles from './list-page.module.css'
 import { useFirstPage } from './list-pages.ts'
@@ -22,8 +21,9 @@ import {
   withoutSort,
 } from './search.ts'
 import { SearchBox } from './search-box.tsx'
-import { useSelection } from './selection.ts'
+import { countOf, useSelection } from './selection.ts'
 
+const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }))
 const EmptyCatalogue = lazy(async () => ({
   default: (await import('./empty-catalogue.tsx')).EmptyCatalogue,
 }))
@@ -109,6 +109,9 @@ function Results({ first, search, onChange }: ResultsProps) {
   const mayChange = useAllowed('JOBS_READ') && mayWrite
   const navigate = route.useNavigate()
   const selecting = useSelection(list)
+  // It stays for its dialog, which may end the selection.
+  const [hasBar, setHasBar] = useState(false)
+  if (!hasBar && mayChange && countOf(selecting.selection) > 0) setHasBar(true)
   if (first.isError && !data)
     return (
       <ProblemPanel what="The APIs cannot be listed" error={first.error} onRetry={() => first.refetch()} />
@@ -127,7 +130,11 @@ function Results({ first, search, onChange }: ResultsProps) {
           navigate({ to: '/apis/$apiId', params: { apiId: id } })
         }}
       />
-      {mayChange && <BulkBar list={list} total={data.total} selecting={selecting} />}
+      {hasBar && (
+        <Suspense>
+          <BulkBar list={list} total={data.total} selecting={selecting} />
+        </Suspense>
+      )}
     </div>
   )
 }
