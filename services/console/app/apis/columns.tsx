@@ -1,10 +1,10 @@
 import { lazy, type MouseEvent, type ReactNode, Suspense } from 'react'
 import { CONSOLE_PATH } from '../http/place.ts'
+import { Excerpt, Marked } from '../parts/marked.tsx'
 import { statusText } from '../parts/statuses.tsx'
 import { Time } from '../parts/time.tsx'
 import styles from './list-table.module.css'
 import { Logo } from './logo.tsx'
-import { Excerpt, Marked } from './marked.tsx'
 import type { Api } from './search.ts'
 
 /** What the cells of a row need beside its record. */

@@ -1,5 +1,4 @@
-import { Mark } from '@mantine/core'
-import { plainText, type Ranges } from '../parts/plain-text.ts'
+import { plainText, type Ranges } from './plain-text.ts'
 
 interface MarkedProps {
   text: string
@@ -16,7 +15,7 @@ export function Marked({ text, ranges = [] }: MarkedProps) {
     return (
       <span key={start}>
         {before}
-        <Mark>{text.slice(start, end)}</Mark>
+        <mark>{text.slice(start, end)}</mark>
       </span>
     )
   })
