@@ -75,6 +75,6 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
   await page.getByText('The webhook has another URL since the last attempt.').waitFor()
   await page.getByRole('button', { name: 'Retry now' }).click()
   await page.getByRole('heading', { name: /^Attempt \d succeeded$/ }).waitFor()
-  await page.getByText('Delivered').waitFor()
+  await page.getByText('Delivered', { exact: true }).waitFor()
   expect(receiver.received.filter(({ body }) => body.includes(api))).toHaveLength(1)
 })
