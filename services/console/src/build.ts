@@ -91,6 +91,8 @@ async function bundle(outDir: string, reference: string): Promise<void> {
     base: './',
     logLevel: 'warn',
     mode: 'production',
+    // The entries for production, whatever NODE_ENV is: others of TanStack Router have the code of servers.
+    resolve: { conditions: ['module', 'browser', 'production'] },
     define: {
       'process.env.NODE_ENV': '"production"',
       REFERENCE_SCRIPT: JSON.stringify(reference),
