@@ -336,6 +336,15 @@ test('the documentation that the menu opens sends requests with the session, unt
   const token = page.getByRole('textbox', { name: 'Bearer Token' }).first()
   await expect.poll(() => token.inputValue()).toBe(JSON.parse(await keptSession(page)).token)
   const other = await page.context().newPage()
+  // The answer of a busy tab is late.
+  await other.addInitScript(() => {
+    const { set } = Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage') ?? {}
+    Object.defineProperty(BroadcastChannel.prototype, 'onmessage', {
+      set(hear: (message: MessageEvent) => void) {
+        set?.call(this, (message: MessageEvent) => setTimeout(() => hear(message), 500))
+      },
+    })
+  })
   await other.goto(`${consoleUrl}/apis`)
   await userMenu(other, /^Sign out$/)
   await expect.poll(() => token.inputValue()).toBe('')

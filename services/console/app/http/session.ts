@@ -34,6 +34,8 @@ const tell = (message: Message) => tabs.postMessage(message)
 tabs.onmessage = ({ data }: MessageEvent<Message>) => hear(data)
 /** Ends the wait for the session of another tab. Undefined while this tab does not wait. */
 let found: (() => void) | undefined
+/** Whether an answer begins the session, also a late one of a busy tab: until this tab has had a session. */
+let asks = false
 
 /**
  * The session of the tabs of this origin. Each keeps it in its sessionStorage, and a new one asks the others for it, so
@@ -87,6 +89,7 @@ function ask(): Promise<void> {
     found = undefined
     resolve()
   }
+  asks = true
   setTimeout(() => found?.(), ASKING_MS)
   tell({ ask: true })
   return promise
@@ -96,7 +99,7 @@ function hear(message: Message) {
   if ('ask' in message) {
     if (current && current.token !== refused && current.expiresAt > Date.now()) tell({ answer: current })
   } else if ('answer' in message) {
-    if (found && !current) begin(message.answer)
+    if (asks) begin(message.answer)
     found?.()
   } else if ('begun' in message) {
     // A tab with the session of another user keeps it.
@@ -105,6 +108,7 @@ function hear(message: Message) {
 }
 
 function begin(next: Session) {
+  asks = false
   keep(next)
   refused = undefined
   settle(true)
