@@ -6,11 +6,12 @@ import { placeText } from '../../parts/place-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import {
-  attachedQuery,
+  attachedDocumentsQuery,
   changesQuery,
   type DocumentRecord,
   documentsQuery,
   isShown,
+  primaryOf,
   textQuery,
   type Version,
   type VersionPath,
@@ -110,15 +111,14 @@ export function ChangesView({ path, document, versions, from, onFrom }: ChangesV
  * since a document of the same kind, first of all the primary one. Nothing is asked for without one.
  */
 function useDiff({ path, document, versions, from }: Omit<ChangesViewProps, 'onFrom'>) {
-  const attached = useQuery(attachedQuery(path.api_id))
+  const attached = useQuery(attachedDocumentsQuery(path.api_id))
   const before = versions.slice(versions.findIndex(({ id }) => id === path.version_id) + 1)
   const candidates = from === undefined ? before.map(({ id }) => id) : [from]
   const documentsOf = (id: string | undefined) => attached.data?.filter(({ version }) => version === id) ?? []
   const same = candidates.find(id => documentsOf(id).some(({ name }) => name === document.name))
   const other = same ?? candidates[0]
   const ofKind = documentsOf(other).filter(({ kind }) => kind === document.kind)
-  const fromDocument =
-    same === undefined ? (ofKind.find(({ primary }) => primary) ?? ofKind[0])?.name : undefined
+  const fromDocument = same === undefined ? primaryOf(ofKind)?.name : undefined
   const found = same !== undefined || fromDocument !== undefined
   const diff = useQuery({
     ...changesQuery(path, document, { from: other, fromDocument }),

@@ -94,18 +94,6 @@ export const findingsQuery = (path: VersionPath, { name, sha256 }: DocumentRecor
     getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
   })
 
-/** The documents of all versions of an API. */
-export const attachedQuery = (api: string) =>
-  queryOptions({
-    queryKey: ['api', api, 'attached documents'],
-    queryFn: async ({ signal }) => {
-      const { documents = [] } = await answer(
-        client.getApi({ api_id: api, includeDocuments: true }, { signal }),
-      )
-      return documents
-    },
-  })
-
 /** What a document is compared with. */
 export interface Compared {
   /** Id of the version. Default: the one created last before it that has a document of the same name. */
