@@ -1,10 +1,10 @@
-import { lazy, type MouseEvent, type ReactNode, Suspense } from 'react'
-import { CONSOLE_PATH } from '../http/place.ts'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { Excerpt, Marked } from '../parts/marked.tsx'
 import { statusText } from '../parts/statuses.tsx'
 import { Time } from '../parts/time.tsx'
 import styles from './list-table.module.css'
 import { Logo } from './logo.tsx'
+import { PlainLink } from './plain-link.tsx'
 import type { Api } from './search.ts'
 
 /** What the cells of a row need beside its record. */
@@ -45,9 +45,9 @@ export const COLUMNS: readonly Column[] = [
     cell: (api, { q, onOpen }) => (
       <>
         <Logo api={api} />
-        <OpenLink api={api} onOpen={onOpen}>
+        <PlainLink to={`/apis/${api.id}`} className={styles.title} onOpen={() => onOpen(api)}>
           <Marked text={api.displayName} ranges={api.highlights?.displayName} />
-        </OpenLink>
+        </PlainLink>
         <span className={styles.second}>
           <Marked text={api.name} ranges={api.highlights?.name} />
         </span>
@@ -110,27 +110,6 @@ export const COLUMNS: readonly Column[] = [
     cell: api => <Time at={api.updatedAt} />,
   },
 ]
-
-interface OpenLinkProps {
-  api: Api
-  onOpen: CellContext['onOpen']
-  children: ReactNode
-}
-
-/** A plain link: links of the router take too long to render while the list scrolls. Enter opens the active row. */
-function OpenLink({ api, onOpen, children }: OpenLinkProps) {
-  const open = (event: MouseEvent) => {
-    // The browser opens new tabs and windows.
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
-    event.preventDefault()
-    onOpen(api)
-  }
-  return (
-    <a className={styles.title} href={`${CONSOLE_PATH}apis/${api.id}`} tabIndex={-1} onClick={open}>
-      {children}
-    </a>
-  )
-}
 
 /** As many tags as have room in two lines; the others are counted. */
 const SHOWN_TAGS = 2

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
-import type { MouseEvent, ReactNode } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { answer, client } from '../http/client.ts'
-import { CONSOLE_PATH } from '../http/place.ts'
 import { Marked } from '../parts/marked.tsx'
-import { pathOf, rangesOf } from '../parts/operations.ts'
+import { documentationOf, pathOf, rangesOf } from '../parts/operations.ts'
 import styles from './operation-match.module.css'
+import { PlainLink } from './plain-link.tsx'
 import type { Api } from './search.ts'
 
 /** Operations that are read for a search. Rows of APIs whose operations come later show no match. */
@@ -22,7 +22,7 @@ interface OperationMatchProps {
 
 /** The operation by which a search has found an API, if the fields of its record do not have all words. */
 export function OperationMatch({ api, q, otherwise }: OperationMatchProps) {
-  const router = useRouter()
+  const navigate = useNavigate()
   const words = missingWords(api, q)
   // Rows with the same words share the request.
   const { data } = useQuery({
@@ -33,23 +33,18 @@ export function OperationMatch({ api, q, otherwise }: OperationMatchProps) {
   })
   const found = words === '' ? undefined : data?.content.find(operation => operation.api === api.id)
   if (!found) return otherwise
-  const path = CONSOLE_PATH.replace(/\/$/, '') + pathOf(found)
-  const open = (event: MouseEvent) => {
-    // The browser opens new tabs and windows.
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
-    event.preventDefault()
-    router.history.push(path)
-  }
+  const open = () =>
+    navigate({ to: '/apis/$apiId', params: { apiId: api.id }, search: documentationOf(found) })
   const text = found.summary ?? found.operationId ?? ''
   return (
-    <a className={styles.match} href={path} tabIndex={-1} onClick={open}>
+    <PlainLink to={pathOf(found)} className={styles.match} onOpen={open}>
       <span className={styles.operation}>
         {found.method} <Marked text={found.path} ranges={rangesOf(found.path, words)} />
       </span>
       <span className={styles.summary}>
         <Marked text={text} ranges={rangesOf(text, words)} />
       </span>
-    </a>
+    </PlainLink>
   )
 }
 
