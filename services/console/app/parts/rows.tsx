@@ -7,7 +7,7 @@ const WIDE = '(min-width: 64em)'
 /** The same beside the details of a row. */
 const WIDE_BESIDE = '(min-width: 92em)'
 const ROW = 36
-/** On a narrow screen a row has two lines. */
+/** On a narrow screen a row has two lines. Its class finds them by `data-lines` of an ancestor. */
 const NARROW_ROW = 56
 /** Browsers do not scroll further than some ten million pixels. */
 const MOST_ROWS = 250_000
@@ -66,12 +66,14 @@ export function RowList({ rows, label, rowClass, heads, above, selected, onSelec
     virtual.scrollToIndex(next)
   }
   return (
-    <div className={classes.frame}>
-      <div className={`${classes.heads} ${rowClass}`} aria-hidden>
-        {heads.map(head => (
-          <span key={head}>{head}</span>
-        ))}
-      </div>
+    <div data-lines={height === ROW ? 1 : 2}>
+      {height === ROW && (
+        <div className={`${classes.heads} ${rowClass}`} aria-hidden>
+          {heads.map(head => (
+            <span key={head}>{head}</span>
+          ))}
+        </div>
+      )}
       <div
         ref={list}
         className={classes.list}
