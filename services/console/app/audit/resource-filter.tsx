@@ -35,7 +35,7 @@ const TYPING_MS = 200
 const PROPOSED = 7
 
 /** Resources with a part of a name. The audit log itself has no index of names. */
-function useResourcesNamed(text: string, enabled: boolean) {
+function useResourcesNamed(text: string) {
   const allowed: Record<Kind, boolean> = {
     api: useAllowed('API_READ'),
     webhook: useAllowed('WEBHOOKS_READ'),
@@ -45,7 +45,7 @@ function useResourcesNamed(text: string, enabled: boolean) {
   const kinds = ALL.filter(kind => allowed[kind])
   return useQuery({
     queryKey: ['audit', 'named', text, kinds],
-    enabled: enabled && text !== '' && !isUuid(text),
+    enabled: text !== '' && !isUuid(text),
     placeholderData: keepPreviousData,
     queryFn: async ({ signal, client }) => {
       const found = await Promise.all(kinds.map(kind => referencesNamed(kind, text, signal, client)))
@@ -66,7 +66,7 @@ interface ResourceFilterProps {
 export function ResourceFilter({ value, onChange }: ResourceFilterProps) {
   const [typed, setTyped] = useState('')
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
-  const named = useResourcesNamed(text, true)
+  const named = useResourcesNamed(text)
   const chosen = useQuery({
     queryKey: ['audit', 'resource', value],
     enabled: isUuid(value),
@@ -128,7 +128,7 @@ interface NamedResourcesProps {
 
 /** The resources with a searched text in their names, each with its changes. */
 export function NamedResources({ text, onChoose }: NamedResourcesProps) {
-  const { data = [] } = useResourcesNamed(text, true)
+  const { data = [] } = useResourcesNamed(text)
   const found = data.flatMap(({ items }) => items).slice(0, PROPOSED)
   if (found.length === 0) return null
   return (
