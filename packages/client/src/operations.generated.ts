@@ -812,7 +812,7 @@ export interface Schemas {
     version: string | null
     /** What the document describes */
     counts: Schemas['PublishedDocumentCounts']
-    /** Number of violations of the schema */
+    /** Number of violations of the schema. What breaks rules of rule sets is not counted here */
     findings: Schemas['PublishedFindingCounts']
     /** ISO 8601 UTC with milliseconds */
     createdAt: string
@@ -1279,7 +1279,7 @@ export interface Schemas {
     version: string | null
     /** What the document describes */
     counts: Schemas['DocumentCounts']
-    /** Number of violations of the schema */
+    /** Number of violations of the schema. What breaks rules of rule sets is not counted here */
     findings: Schemas['FindingCounts']
     /** ISO 8601 UTC with milliseconds */
     createdAt: string
@@ -1287,7 +1287,7 @@ export interface Schemas {
     updatedAt: string
     /** Id of the user */
     updatedBy: string | null
-    /** 100 − 10 for each error − 2 for each warning of its findings, those of rule sets included; null for kinds without rules, with `at`, and until the rules are applied */
+    /** From 100, of its findings: each broken rule takes 5 to 40 % (errors) or 1 to 10 % (warnings) of the points left, the more, the more places it has for each operation and schema. The errors of the schema count as one rule, and its warnings as another. Null for kinds without rules, with `at`, and until the rules are applied */
     score: number | null
   }
   DocumentDiff: {
@@ -1480,7 +1480,7 @@ export interface Schemas {
     version: Schemas['PlannedVersion']
     /** The document, and what is done with it */
     document: Schemas['PlannedDocument']
-    /** Number of violations of the schema */
+    /** Number of violations of the schema. What breaks rules of rule sets is not counted here */
     findings: Schemas['FindingCounts']
   }
   PlannedApi: {

@@ -54,7 +54,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   field: 'The field of the body, or the parameter',
   file: 'The image',
   filter: 'The APIs to change; not together with ids',
-  findings: 'Number of violations of the schema',
+  findings: 'Number of violations of the schema. What breaks rules of rule sets is not counted here',
   finishedAt: 'Time of the end; null before',
   first: 'First record of the day; null without records',
   gitCredential: 'Id of the credential for the repository',

@@ -34,7 +34,7 @@ export type DocumentRecord = z.infer<typeof DocumentRecord>
 export const ScoredDocument = DocumentRecord.extend({
   score: z.int().min(0).max(100).nullable().meta({
     description:
-      '100 − 10 for each error − 2 for each warning of its findings, those of rule sets included; null for kinds without rules, with `at`, and until the rules are applied',
+      'From 100, of its findings: each broken rule takes 5 to 40 % (errors) or 1 to 10 % (warnings) of the points left, the more, the more places it has for each operation and schema. The errors of the schema count as one rule, and its warnings as another. Null for kinds without rules, with `at`, and until the rules are applied',
   }),
 }).meta({ id: 'Document' })
 export type ScoredDocument = z.infer<typeof ScoredDocument>

@@ -24,8 +24,8 @@ export function RuleSetsPage() {
         {mayWrite && <ButtonLink to="/rule-sets/new">Create rule set</ButtonLink>}
       </Group>
       <Text size="sm">
-        Documents are checked with every rule set that is applied. A document has 100 points, less 10 for each
-        error and 2 for each warning.
+        Documents are checked with every rule set that is applied. Each broken rule takes a part of its 100
+        points: more for an error than for a warning, and more for many places than for one.
       </Text>
       {ruleSets.isPending && <Loading what="the rule sets" />}
       {ruleSets.isError && (

@@ -16,7 +16,7 @@ export type LintAnswer = { linted: Linted } | { errors: DocumentInvalid['errors'
 async function answerTo({ bytes, content, awaited }: LintTask): Promise<LintAnswer> {
   if (bytes.length === 0) {
     await tryRuleSet(content)
-    return { linted: { errors: 0, warnings: 0, findings: [] } }
+    return { linted: { errors: 0, warnings: 0, broken: [], findings: [] } }
   }
   // For good. Requests and checks go first.
   if (!awaited) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)

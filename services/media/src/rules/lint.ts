@@ -14,10 +14,17 @@ import { decode } from '../check/text.ts'
 import { readTree } from '../check/tree.ts'
 import { faultsIn, readRuleSet } from './rule-set.format.ts'
 
+/** A rule that a document breaks. */
+export interface BrokenRule {
+  severity: Finding['severity']
+  places: number
+}
+
 /** What the rules of a set find in a document. */
 export interface Linted {
   errors: number
   warnings: number
+  broken: BrokenRule[]
   /** At most `MAX_RULE_FINDINGS`, errors first. */
   findings: Finding[]
 }
@@ -57,8 +64,13 @@ export async function lint(bytes: Uint8Array, content: string): Promise<Linted> 
   const tree = readTree(text)
   const problems = await problemsIn(tree.value, await configOf(content))
   const errors = problems.filter(({ severity }) => severity === 'ERROR').length
+  const byRule = Map.groupBy(problems, ({ severity, code }) => `${severity} ${code}`)
+  const broken = [...byRule.values()].map(alike => ({
+    severity: alike[0]?.severity ?? 'WARNING',
+    places: alike.length,
+  }))
   const findings = located(tree, problems, MAX_RULE_FINDINGS)
-  return { errors, warnings: problems.length - errors, findings }
+  return { errors, warnings: problems.length - errors, broken, findings }
 }
 
 /** Rules of the engine fail for null in the place of an object, which the schema of the kind finds. */

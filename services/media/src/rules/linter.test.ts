@@ -9,6 +9,7 @@ import { TooSlow } from '../document/thread.ts'
 import { documentSettings } from '../settings.ts'
 import { inlineChecker, inlineLinting } from '../testing/inline-checker.ts'
 import { type Linting, lintingThreads } from './linting.ts'
+import { scoreOf } from './lints.ts'
 
 const API = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const VERSION = '2f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b01'
@@ -66,7 +67,7 @@ describe('the linter', () => {
   test('gives a document that arrives findings of rules and a score', async () => {
     await open()
     await put('a.yaml', openapi('A'))
-    await until(async () => expect(await scores()).toEqual([88]))
+    await until(async () => expect(await scores()).toEqual([90]))
     expect(await findings('a.yaml')).toEqual([
       [null, 'schema-violation'],
       ['Recommended', 'info-license'],
@@ -76,7 +77,7 @@ describe('the linter', () => {
     expect(await findings('a.yaml')).toEqual([[null, 'schema-violation']])
     host.actAs(administrator)
     await put('notes.md', '# Notes')
-    expect(await scores()).toEqual([88, null])
+    expect(await scores()).toEqual([90, null])
   })
 
   test('lints all documents again by a changed rule set, those alone, and tells how far it is', async () => {
@@ -86,15 +87,15 @@ describe('the linter', () => {
     await put('b.yaml', openapi('B'))
     const id = await create('rules: {info-contact: error}')
     await until(async () => expect(await progress(id)).toEqual({ linted: 2, total: 2 }))
-    expect(await scores()).toEqual([80, 80])
+    expect(await scores()).toEqual([84, 84])
     await host.restart()
     const other = await create('rules: {info-license: warn}')
     await until(async () => expect(await progress(other)).toEqual({ linted: 2, total: 2 }))
-    expect(await scores()).toEqual([78, 78])
+    expect(await scores()).toEqual([82, 82])
     const once = ['A info-contact', 'A info-license', 'B info-contact', 'B info-license']
     expect(linted.toSorted()).toEqual(once)
     await call('DELETE', `/ruleSets/${id}`)
-    await until(async () => expect(await scores()).toEqual([88, 88]))
+    await until(async () => expect(await scores()).toEqual([90, 90]))
     expect(linted).toHaveLength(4)
   })
 
@@ -110,8 +111,24 @@ describe('the linter', () => {
     const { lints } = await import('./lints.ts')
     await until(async () => expect(await readModels.collection(lints).count({})).toBe(1))
     await put('a.yaml', openapi('A'))
-    await until(async () => expect(await scores()).toEqual([88, 88]))
+    await until(async () => expect(await scores()).toEqual([90, 90]))
   })
+})
+
+test.each([
+  ['nothing', [], 0, 100],
+  ['a warning once in many', [['WARNING', 1]], 1_000, 99],
+  ['an error once in many', [['ERROR', 1]], 1_000, 95],
+  ['an error everywhere, or in more places', [['ERROR', 5_000]], 1_000, 60],
+  ['a warning everywhere', [['WARNING', 1_000]], 1_000, 90],
+  ['an error four times in few, which count as 10', [['ERROR', 4]], 2, 81],
+  ['twelve errors everywhere', Array(12).fill(['ERROR', 10]), 10, 0],
+  ['eight errors in half', Array(8).fill(['ERROR', 5]), 10, 13],
+] as const)('%s: the score of rules broken so often by operations and schemas', (_, rules, size, score) => {
+  const broken = rules.map(([severity, places]) => ({ severity, places }))
+  const found = { errors: 0, warnings: 0, broken, findings: [] }
+  const none = { errors: 0, warnings: 0 }
+  expect(scoreOf({ findings: none, counts: { operations: size, schemas: 0 } }, [found])).toBe(score)
 })
 
 describe('the engine', () => {
@@ -189,13 +206,13 @@ describe('a preview', () => {
     await open()
     await put('a.yaml', openapi('A'))
     const id = await create('rules: {info-contact: error}')
-    await until(async () => expect(await scores()).toEqual([78]))
+    await until(async () => expect(await scores()).toEqual([82]))
     const [finding] = (await preview('rules: {info-contact: warn}')).json().findings
     expect(finding).toMatchObject({ severity: 'WARNING', code: 'info-contact', line: 2 })
-    const beside = { score: 76, errors: 0, warnings: 1, truncated: false }
+    const beside = { score: 81, errors: 0, warnings: 1, truncated: false }
     expect((await preview('rules: {info-contact: warn}')).json()).toMatchObject(beside)
-    expect((await preview('rules: {info-contact: warn}', { ruleSet: id })).json().score).toBe(86)
-    expect(await scores()).toEqual([78])
+    expect((await preview('rules: {info-contact: warn}', { ruleSet: id })).json().score).toBe(88)
+    expect(await scores()).toEqual([82])
     expect((await call('GET', '/ruleSets')).json().totalElements).toBe(2)
   })
 

@@ -147,11 +147,11 @@ class Linter {
 
   async #lint(document: DocumentDocument, sets: readonly EnabledSet[]): Promise<void> {
     const { lints, readModels } = this.#options
-    const { id, api, sha256, findings } = document
+    const { id, api, sha256 } = document
     const applied = setsFor(document, sets)
     const results: SetResult[] = []
     for (const set of applied) results.push(await this.#resultOf(document, set))
-    const doc = { id, api, sha256, sets: keysOf(applied), score: scoreOf(findings, results) }
+    const doc = { id, api, sha256, sets: keysOf(applied), score: scoreOf(document, results) }
     const before = await lints.collection.latest(id)
     const revision = (before?.revision ?? 0) + 1
     await readModels.write([{ collection: definition, id, doc, revision }], this.#fenced())

@@ -3,11 +3,11 @@ import type { DocumentFinding, DocumentKind, DocumentRecord, Finding } from '@ga
 import { type Collection, defineCollection, type ReadModels } from '@gantry/stores'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { type DocumentDocument, documents as documentCollection } from '../document/document.projection.ts'
-import type { Linted } from './lint.ts'
+import type { BrokenRule, Linted } from './lint.ts'
 import { allRuleSets, type RuleSetDocument, ruleSets } from './rule-set.projection.ts'
 
-/** Increase it when the engine finds something else: documents are then linted again. */
-const ENGINE = 1
+/** Increase it when the engine finds something else, or scores are defined otherwise: documents are then linted again. */
+const ENGINE = 2
 
 /** Which rules a document was linted by, and its score. Its id is that of the document. */
 export interface LintDocument {
@@ -36,18 +36,35 @@ export const keyOf = ({ id, kinds, content }: Pick<RuleSetDocument, 'id' | 'kind
     .digest('hex')
     .slice(0, 16)}`
 
-const POINTS = { error: 10, warning: 2 }
+/** The part of the points left that a broken rule takes: for one place in a large document, and for places all over it. */
+const TAKES = { ERROR: { least: 0.05, most: 0.4 }, WARNING: { least: 0.01, most: 0.1 } }
+/** A document with fewer operations and schemas counts as one with so many. */
+const SMALLEST = 10
 
-/** 100 − 10 for each error − 2 for each warning, at least 0. A rule set that cannot be applied is a warning. */
+/**
+ * 100 less what each broken rule takes of the points that the others leave: a part that grows with the number of its places
+ * for each operation and schema. Errors of the check of its kind count as a rule, so do its warnings, and a rule set that
+ * cannot be applied is a warning.
+ */
 export function scoreOf(
-  { errors, warnings }: DocumentRecord['findings'],
+  { findings, counts }: Pick<DocumentRecord, 'findings' | 'counts'>,
   results: Iterable<SetResult>,
 ): number {
-  let score = 100 - POINTS.error * errors - POINTS.warning * warnings
-  for (const result of results)
-    score -=
-      'problem' in result ? POINTS.warning : POINTS.error * result.errors + POINTS.warning * result.warnings
-  return Math.max(0, score)
+  const size = Math.max(SMALLEST, counts.operations + counts.schemas)
+  const checked: BrokenRule[] = [
+    { severity: 'ERROR', places: findings.errors },
+    { severity: 'WARNING', places: findings.warnings },
+  ]
+  const applied = [...results].flatMap(result =>
+    'problem' in result ? [{ severity: 'WARNING', places: 1 } as const] : result.broken,
+  )
+  const left = [...checked, ...applied]
+    .filter(({ places }) => places > 0)
+    .map(({ severity, places }) => {
+      const { least, most } = TAKES[severity]
+      return 1 - least - (most - least) * Math.min(1, places / size)
+    })
+  return Math.round(100 * left.reduce((product, part) => product * part, 1))
 }
 
 export interface EnabledSet extends RuleSetDocument {

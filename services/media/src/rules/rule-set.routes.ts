@@ -119,7 +119,7 @@ async function previewOf(
     .catch(error => ({ problem: problemOf(error) }))
   const others = setsFor(document, await lints.enabled()).filter(({ id }) => id !== ruleSet)
   const known = await Promise.all(others.map(({ key }) => lints.result(document, key)))
-  const score = scoreOf(document.findings, [result, ...known.flatMap(one => one ?? [])])
+  const score = scoreOf(document, [result, ...known.flatMap(one => one ?? [])])
   const findings = findingsOf(result)
   const { errors, warnings } = 'problem' in result ? { errors: 0, warnings: 1 } : result
   return { score, errors, warnings, findings, truncated: findings.length < errors + warnings }

@@ -31,7 +31,8 @@ export function FindingsView({ path, document }: { path: VersionPath; document: 
     <Stack gap="xs">
       <Text size="sm">
         The document is stored as it is. It breaks rules at the places below.
-        {document.score !== null && ' It has 100 points, less 10 for each error and 2 for each warning.'}
+        {document.score !== null &&
+          ' Each broken rule takes a part of the 100 points: errors more, and many places more than one.'}
       </Text>
       <SourceLines label={document.name} text={text.data} notes={notes} />
       {findings.hasNextPage && (
