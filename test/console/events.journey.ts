@@ -57,7 +57,7 @@ test('an event appears without a reload and leads to its API, deliveries and tra
   await row(page, 'After the pause').waitFor()
 })
 
-test('a jump to a time shows the events from then on, and waits before it shows too many', async ({
+test('a feed that begins at a time shows the events from then on, and waits before it shows too many; one from the oldest event on loads more on demand', async ({
   page,
 }) => {
   const { content } = await request('GET', '/events?size=1&type=API_CREATED')
@@ -66,8 +66,9 @@ test('a jump to a time shows the events from then on, and waits before it shows 
   // The time zone of the browser is that of this process.
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
   await openFeed(page)
-  await page.getByLabel('Jump to a time').fill(local)
-  await page.getByRole('button', { name: 'Jump' }).click()
+  await page.getByRole('combobox', { name: 'Begin with' }).click()
+  await page.getByRole('option', { name: 'A time' }).click()
+  await page.getByLabel(/^Time \(/).fill(local)
   await expect.poll(() => searchOf(page).from).toContain(time.toISOString())
   await page.getByRole('listbox', { name: 'Events' }).press('Home')
   const first = page.getByRole('option').first()
@@ -77,6 +78,14 @@ test('a jump to a time shows the events from then on, and waits before it shows 
   await page.getByRole('button', { name: 'Resume' }).click()
   await expect.poll(async () => Number(await first.getAttribute('aria-setsize'))).toBeGreaterThan(500)
   await expect.poll(() => page.getByRole('option').count()).toBeLessThan(60)
+
+  await open(page, '/events?since=all')
+  await page.getByRole('status', { name: 'Connection' }).getByText('More to load').waitFor()
+  const { content: oldest } = await request('GET', '/events?size=1')
+  const oldestShown = await first.locator('span').first().textContent()
+  expect(Date.parse(oldestShown ?? '')).toBe(Date.parse(oldest[0].time))
+  await page.getByRole('button', { name: 'Load 500 more' }).click()
+  await expect.poll(async () => Number(await first.getAttribute('aria-setsize'))).toBeGreaterThan(500)
 })
 
 test('a feed without a connection says so and continues on demand', async ({ page }) => {

@@ -1,7 +1,7 @@
-import { Box, Button, Select, SimpleGrid, Stack } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { schemasOfEvents } from '../parts/event-schemas.ts'
+import { FilterGrid } from '../parts/filter-grid.tsx'
 import { TextFilter } from '../parts/text-filter.tsx'
 import { TextSearch } from '../parts/text-search.tsx'
 import { TimeField } from '../parts/time-field.tsx'
@@ -30,48 +30,40 @@ export function Filters({ search, onChange }: FiltersProps) {
   const time = (name: 'from' | 'to', label: string) => (
     <TimeField label={label} value={search[name]} onChange={at => onChange({ [name]: at })} />
   )
-  const [opened, { toggle }] = useDisclosure()
+  const named = search.text && (
+    <NamedResources text={search.text} onChoose={resource => onChange({ resource, text: undefined })} />
+  )
   return (
-    <Stack gap="xs" component="search" aria-label="Filters of the audit log">
-      <Box hiddenFrom="sm">
-        <Button variant="default" aria-expanded={opened} onClick={toggle}>
-          {opened ? 'Hide the filters' : 'Show the filters'}
-        </Button>
-      </Box>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm" {...(!opened && { visibleFrom: 'sm' })}>
-        <TextSearch
-          label="Search"
-          placeholder="Name, id or action"
-          value={search.text}
-          onChange={text => onChange({ text })}
-        />
-        <TextSearch
-          label="User"
-          placeholder="User name or id"
-          value={search.user}
-          onChange={user => onChange({ user })}
-        />
-        <TextFilter
-          label="Action"
-          placeholder="All"
-          proposals={[...actions].sort()}
-          value={search.action}
-          onChange={action => onChange({ action })}
-        />
-        <ResourceFilter value={search.resource} onChange={resource => onChange({ resource })} />
-        {time('from', 'From')}
-        {time('to', 'Until')}
-        <Select
-          label="Order"
-          data={Object.entries(SORTS).map(([value, label]) => ({ value, label }))}
-          value={search.sort ?? 'timestamp,desc'}
-          allowDeselect={false}
-          onChange={sort => onChange({ sort: sort === 'timestamp,desc' ? undefined : (sort as AuditSort) })}
-        />
-      </SimpleGrid>
-      {search.text && (
-        <NamedResources text={search.text} onChoose={resource => onChange({ resource, text: undefined })} />
-      )}
-    </Stack>
+    <FilterGrid label="Filters of the audit log" below={named}>
+      <TextSearch
+        label="Search"
+        placeholder="Name, id or action"
+        value={search.text}
+        onChange={text => onChange({ text })}
+      />
+      <TextSearch
+        label="User"
+        placeholder="User name or id"
+        value={search.user}
+        onChange={user => onChange({ user })}
+      />
+      <TextFilter
+        label="Action"
+        placeholder="All"
+        proposals={[...actions].sort()}
+        value={search.action}
+        onChange={action => onChange({ action })}
+      />
+      <ResourceFilter value={search.resource} onChange={resource => onChange({ resource })} />
+      {time('from', 'From')}
+      {time('to', 'Until')}
+      <Select
+        label="Order"
+        data={Object.entries(SORTS).map(([value, label]) => ({ value, label }))}
+        value={search.sort ?? 'timestamp,desc'}
+        allowDeselect={false}
+        onChange={sort => onChange({ sort: sort === 'timestamp,desc' ? undefined : (sort as AuditSort) })}
+      />
+    </FilterGrid>
   )
 }

@@ -1,8 +1,7 @@
 import { Skeleton } from '@mantine/core'
-import { ApiName } from '../parts/api-name.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
+import { LoggedName } from '../parts/logged-name.tsx'
 import { RowList, type Rows } from '../parts/rows.tsx'
-import { WebhookName } from '../parts/webhook-name.tsx'
 import classes from './audit.module.css'
 import { type Entry, userName } from './entries.ts'
 
@@ -13,6 +12,7 @@ interface EntryListProps {
   onSelect(entry: Entry): void
 }
 
+const ABOVE = { open: 435, folded: 295 }
 const HEADS = ['Time', 'Action', 'Type', 'Resource', 'By']
 
 /** The entries. Those that are not read yet have a placeholder. */
@@ -24,7 +24,7 @@ export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
       label="Entries"
       rowClass={classes.row}
       heads={HEADS}
-      above={435}
+      above={ABOVE}
       selected={inSight.find(index => entry(index)?.id === selected && selected !== undefined) ?? -1}
       onSelect={index => {
         const found = entry(index)
@@ -50,13 +50,13 @@ function EntryCells({ entry }: { entry: Entry }) {
       <span className={classes.name}>
         {typeof api === 'string' && (
           <>
-            <ApiName id={api} />{' '}
+            <LoggedName id={api} />{' '}
           </>
         )}
         {typeof webhook === 'string' ? (
           <>
             {typeof eventType === 'string' && `${eventType} to `}
-            <WebhookName id={webhook} />
+            <LoggedName id={webhook} />
           </>
         ) : (
           String(displayName ?? name ?? username ?? resourceId)

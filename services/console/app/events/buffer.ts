@@ -24,6 +24,7 @@ export class EventBuffer {
   #waiting = limited(WAITING_ROWS, WAITING_LENGTH)
   /** Events that may still be shown before the list pauses. */
   #allowed: number
+  #reached: string | undefined
 
   /** @param allowed events after which the list pauses */
   constructor(allowed: number) {
@@ -44,11 +45,19 @@ export class EventBuffer {
   get removed(): number {
     return this.#shown.removed()
   }
+  get received(): number {
+    return this.removed + this.#shown.held.length + this.waiting
+  }
+  /** Time of the last event that arrived. */
+  get reached(): string | undefined {
+    return this.#reached
+  }
   get shown(): FeedEvent[] {
     return this.#shown.held.map(({ event }) => event)
   }
 
   add(event: FeedEvent, length: number): void {
+    this.#reached = event.time
     if (this.paused) this.#waiting.add({ event, length })
     else this.#show({ event, length })
   }

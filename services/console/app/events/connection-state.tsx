@@ -9,18 +9,21 @@ const LABELS: Record<Connection['kind'], { text: string; color: string }> = {
   reading: { text: 'Reading', color: 'blue' },
   live: { text: 'Live', color: 'teal' },
   lost: { text: 'Reconnecting', color: 'orange' },
-  full: { text: 'Waiting', color: 'gray' },
+  full: { text: 'Paused', color: 'orange' },
   refused: { text: 'Refused', color: 'red' },
   ended: { text: 'Complete', color: 'gray' },
 }
 
-/** Whether new events arrive, as a word. */
-export function ConnectionBadge({ state }: { state: FeedState }) {
+/** Whether new events arrive, as a word. @param oldestFirst whether more is loaded on demand */
+export function ConnectionBadge({ state, oldestFirst }: { state: FeedState; oldestFirst: boolean }) {
   const { text, color } = LABELS[state.connection.kind]
-  const isPaused = state.paused && state.connection.kind === 'live'
+  const { kind } = state.connection
+  const isPaused = kind === 'full' || (state.paused && kind === 'live' && (!oldestFirst || state.waiting > 0))
   return (
     <div role="status" aria-label="Connection">
-      <StateBadge color={isPaused ? 'orange' : color}>{isPaused ? 'Paused' : text}</StateBadge>
+      <StateBadge color={isPaused ? 'orange' : color}>
+        {isPaused ? (oldestFirst ? 'More to load' : 'Paused') : text}
+      </StateBadge>
     </div>
   )
 }

@@ -8,10 +8,10 @@ import { AnchorLink, ButtonLink } from '../parts/links.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
-import { Actor } from './actor.tsx'
+
 import type { FeedEvent } from './buffer.ts'
 import { apiOf, webhookOf } from './describe.ts'
-import { Subject } from './subject.tsx'
+import { Actor, Subject } from './subject.tsx'
 
 interface EventDetailProps {
   event: FeedEvent

@@ -57,11 +57,24 @@ test.for([
     await vi.advanceTimersByTimeAsync(200)
     expect(shown()).toEqual([])
     expect(feed.state().connection.kind).toBe('reading')
+    expect(feed.state()).toMatchObject({ received: id.charCodeAt(0) - 96, reached: '2026-01-01T12:00:00Z' })
   }
   if (last) await write(last)
   await vi.advanceTimersByTimeAsync(last ? 0 : 500)
   expect(feed.state().connection.kind).toBe('live')
   expect(shown()).toEqual(['a', 'b', 'c', ...(last ? ['new'] : [])])
+  disconnect()
+})
+
+test('a feed from the oldest event shows the first 500, and the next ones on demand', async () => {
+  const events = Array.from({ length: 1_001 }, (_, index) => line(String(index)))
+  const { feed, disconnect } = connected({ since: 'all' }, [events.join('')])
+  const ends = () => [feed.state().shown[0]?.id, feed.state().shown.at(-1)?.id]
+  await vi.advanceTimersByTimeAsync(200)
+  expect(ends()).toEqual(['0', '499'])
+  feed.show(500)
+  expect(ends()).toEqual(['0', '999'])
+  expect(feed.state()).toMatchObject({ waiting: 1, paused: true, removed: 0 })
   disconnect()
 })
 

@@ -1,7 +1,7 @@
 import { asProblem, RequestFailed } from '../http/problem.ts'
 import { chunksOf, linesOf, openStream } from '../http/stream.ts'
 import { EventBuffer, type FeedEvent, STEP } from './buffer.ts'
-import { type EventsSearch, PERIODS, periodOf } from './search.ts'
+import { type EventsSearch, lengthOf } from './search.ts'
 
 /** The service sends something at least every 15 seconds. */
 const SILENT_MS = 40_000
@@ -33,6 +33,9 @@ export interface FeedState {
   waiting: number
   paused: boolean
   removed: number
+  /** Number of events that arrived, and the time of the last one. */
+  received: number
+  reached: string | undefined
 }
 
 /** The events that a page asks for, while it is connected. It keeps what it has received after a lost connection. */
@@ -49,7 +52,7 @@ export interface Feed {
 }
 
 export function createFeed(search: EventsSearch): Feed {
-  const buffer = new EventBuffer(periodOf(search) ? Number.POSITIVE_INFINITY : STEP)
+  const buffer = new EventBuffer(lengthOf(search) ? Number.POSITIVE_INFINITY : STEP)
   const wake = new EventTarget()
   const wakeUp = () => wake.dispatchEvent(new Event('wake'))
   const drawing = drawingOf(buffer)
@@ -79,6 +82,8 @@ export function createFeed(search: EventsSearch): Feed {
   }
 }
 
+const NOTHING = { shown: [], waiting: 0, removed: 0, received: 0, reached: undefined } as const
+
 type Drawing = ReturnType<typeof drawingOf>
 
 /** What the page draws: a copy of the buffer, which is made again after changes. */
@@ -87,11 +92,11 @@ function drawingOf(buffer: EventBuffer) {
   let connection: Connection = { kind: 'connecting' }
   let timer: ReturnType<typeof setTimeout> | undefined
   const copy = (): FeedState => {
-    const { waiting, paused, removed } = buffer
-    const isReading = connection.kind === 'reading'
-    return { connection, shown: isReading ? state.shown : buffer.shown, waiting, paused, removed }
+    const { waiting, paused, removed, received, reached } = buffer
+    const shown = connection.kind === 'reading' ? state.shown : buffer.shown
+    return { connection, shown, waiting, paused, removed, received, reached }
   }
-  let state: FeedState = { connection, shown: [], waiting: 0, paused: buffer.paused, removed: 0 }
+  let state: FeedState = { ...NOTHING, connection, paused: buffer.paused }
   const draw = () => {
     clearTimeout(timer)
     timer = undefined
@@ -148,23 +153,18 @@ function readingUntil(done: () => void) {
 /** @returns function that receives events until the signal is aborted, and connects again after the last position */
 function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
   let position: string | undefined
-  let received = 0
-  /** Time of the last event. */
-  let newest = 0
 
   const receive = (line: string) => {
     if (line === '') return
     const event = parsed(line)
     position = event.position
     if (!('id' in event)) return
-    received++
-    newest = Date.parse(event.time)
     buffer.add(event, line.length)
   }
 
   /** Receives events until the connection ends or enough events wait. @returns whether any arrived */
   const follow = async (signal: AbortSignal): Promise<boolean> => {
-    const before = received
+    const before = buffer.received
     const query = new URLSearchParams(asked)
     if (position) query.set('after', position)
     const ending = new AbortController()
@@ -180,11 +180,14 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
       for await (const lines of linesOf(chunksOf(body, signal, SILENT_MS))) {
         for (const line of lines) receive(line)
         if (drawing.connection().kind !== 'reading') drawing.drawSoon()
-        else if (buffer.paused || newest >= connectedAt) live()
-        else reading.goOn()
+        else if (buffer.paused || Date.parse(buffer.reached ?? '') >= connectedAt) live()
+        else {
+          reading.goOn()
+          drawing.drawSoon()
+        }
         if (buffer.full) break
       }
-      return received > before
+      return buffer.received > before
     } finally {
       reading.end()
       ending.abort()
@@ -227,11 +230,8 @@ const isOpen = ({ kind }: Connection) => kind === 'live' || kind === 'reading'
 /** The query of the first request. Further ones continue after the last position. */
 function queryOf(search: EventsSearch, now: Date): URLSearchParams {
   const { type = [], api, webhook, user, after, from, to } = search
-  const period = periodOf(search)
-  const begin =
-    period && period !== 'all'
-      ? new Date(now.getTime() - PERIODS[period].minutes * 60_000).toISOString()
-      : from
+  const minutes = lengthOf(search)?.minutes
+  const begin = minutes ? new Date(now.getTime() - minutes * 60_000).toISOString() : from
   const query = new URLSearchParams(type.map(each => ['type', each]))
   for (const [name, value] of Object.entries({ api, webhook, user, after, from: begin, to }))
     if (value) query.set(name, value)

@@ -1,8 +1,8 @@
-import { Button, Group, MultiSelect, Select, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { schemasOfEvents } from '../parts/event-schemas.ts'
-import { fromLocalInput, toLocalInput } from '../parts/local-time.ts'
+import { FilterGrid } from '../parts/filter-grid.tsx'
 import { ReferencePicker } from '../parts/reference-picker.tsx'
 import { TimeField } from '../parts/time-field.tsx'
 import { groupOf } from './describe.ts'
@@ -17,15 +17,15 @@ interface FiltersProps {
 export function Filters({ search, onChange }: FiltersProps) {
   const [more, setMore] = useState(Boolean(search.webhook || search.user || search.to || search.after))
   return (
-    <Stack gap="sm">
-      <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
-        <Begin search={search} onChange={onChange} />
-        <JumpToTime key={search.from} from={search.from} onChange={onChange} />
-        <Types types={search.type ?? []} onChange={type => onChange({ type })} />
-        <ReferencePicker kind="api" label="API" value={search.api} onChange={api => onChange({ api })} />
-      </SimpleGrid>
+    <FilterGrid label="Filters of events">
+      <Begin search={search} onChange={onChange} />
+      {search.from && !search.after && (
+        <TimeField label="Time" value={search.from} onChange={from => onChange({ from, event: undefined })} />
+      )}
+      <Types types={search.type ?? []} onChange={type => onChange({ type })} />
+      <ReferencePicker kind="api" label="API" value={search.api} onChange={api => onChange({ api })} />
       {more && (
-        <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm">
+        <>
           <ReferencePicker
             kind="webhook"
             label="Webhook"
@@ -40,61 +40,39 @@ export function Filters({ search, onChange }: FiltersProps) {
           />
           <TimeField label="Until" value={search.to} onChange={to => onChange({ to })} />
           <AfterPosition key={search.after} after={search.after} onChange={onChange} />
-        </SimpleGrid>
+        </>
       )}
-      <Group gap="xs">
+      <Group align="end" mih={36}>
         <Button size="compact-sm" variant="subtle" aria-expanded={more} onClick={() => setMore(!more)}>
           {more ? 'Fewer filters' : 'More filters'}
         </Button>
       </Group>
-    </Stack>
+    </FilterGrid>
   )
 }
 
 const BEGINNINGS = [
   ...Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
   { value: 'all', label: 'The oldest event' },
+  { value: 'time', label: 'A time' },
 ]
+const AFTER = { value: 'after', label: 'A position' }
+const HOUR_MS = 3_600_000
 
 function Begin({ search, onChange }: FiltersProps) {
-  const period = periodOf(search)
-  const given = search.after ? 'After a position' : 'At a time'
+  const begin = (since?: Period | 'all', from?: string) =>
+    onChange({ since, from, after: undefined, event: undefined })
   return (
     <Select
       label="Begin with"
-      data={period ? BEGINNINGS : [...BEGINNINGS, { value: 'given', label: given }]}
-      value={period ?? 'given'}
+      data={search.after ? [...BEGINNINGS, AFTER] : BEGINNINGS}
+      value={periodOf(search) ?? (search.after ? 'after' : 'time')}
       allowDeselect={false}
       onChange={value => {
-        if (value !== 'given')
-          onChange({ since: value as Period | 'all', from: undefined, after: undefined, event: undefined })
+        if (value === 'time') begin(undefined, new Date(Date.now() - HOUR_MS).toISOString())
+        else if (value !== 'after') begin(value as Period | 'all')
       }}
     />
-  )
-}
-
-function JumpToTime({ from, onChange }: { from: string | undefined; onChange: FiltersProps['onChange'] }) {
-  const [typed, setTyped] = useState(toLocalInput(from))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const at = fromLocalInput(typed)
-    if (at) onChange({ from: at, after: undefined, since: undefined, event: undefined })
-  }
-  return (
-    <Group component="form" gap="xs" align="end" wrap="nowrap" onSubmit={submit}>
-      <TextInput
-        type="datetime-local"
-        step={1}
-        label="Jump to a time"
-        flex={1}
-        miw={0}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
-      <Button type="submit" variant="default">
-        Jump
-      </Button>
-    </Group>
   )
 }
 

@@ -1,29 +1,33 @@
 import { Button, Group } from '@mantine/core'
-import { useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { RowList, type Rows, useRows } from '../parts/rows.tsx'
 import { toneOf } from '../parts/state-badge.tsx'
-import { Actor } from './actor.tsx'
+
 import type { FeedEvent } from './buffer.ts'
 import { groupOf } from './describe.ts'
 import classes from './events.module.css'
-import { Subject } from './subject.tsx'
+import { Actor, Subject } from './subject.tsx'
 
 interface EventListProps {
-  /** The newest one first. */
   events: readonly FeedEvent[]
-  /** Number of events that were in the list so far, with those that were removed from its end. */
-  received: number
+  /** Changes by the number of events that were added before the first one. */
+  added: number
+  /** The events with which the list begins. */
+  end: 'newest' | 'oldest'
   selected: string | undefined
   onSelect(event: FeedEvent): void
+  /** What is below the list. */
+  children: ReactNode
 }
 
+const ABOVE = { open: 305, folded: 245 }
 const HEADS = ['Time', 'Event', 'Subject', 'By']
 
-/** The events, the newest one first. The list stays at its beginning while the person has not scrolled away from it. */
-export function EventList({ events, received, selected, onSelect }: EventListProps) {
+/** The events. The list stays at its beginning while the person has not scrolled away from it. */
+export function EventList({ events, added, end, selected, onSelect, children }: EventListProps) {
   const rows = useRows(events.length, index => events[index]?.id ?? String(index), selected !== undefined)
-  const { atTop, toTop } = useTop(rows, received, selected === undefined)
+  const { atTop, toTop } = useTop(rows, added, selected === undefined)
   return (
     <div>
       <RowList
@@ -31,7 +35,7 @@ export function EventList({ events, received, selected, onSelect }: EventListPro
         label="Events"
         rowClass={classes.row}
         heads={HEADS}
-        above={375}
+        above={ABOVE}
         selected={events.findIndex(({ id }) => id === selected)}
         onSelect={index => {
           const event = events[index]
@@ -44,9 +48,10 @@ export function EventList({ events, received, selected, onSelect }: EventListPro
         }}
       </RowList>
       <Group justify="end" mt="xs" mih={30}>
+        {children}
         {!atTop && (
           <Button size="xs" variant="default" onClick={toTop}>
-            Go to the newest
+            Go to the {end}
           </Button>
         )}
       </Group>
@@ -55,14 +60,14 @@ export function EventList({ events, received, selected, onSelect }: EventListPro
 }
 
 /** Keeps the list at its beginning, or else at the same rows while new ones come. @param follows whether it may move */
-function useTop({ list, height }: Rows, received: number, follows: boolean) {
+function useTop({ list, height }: Rows, added: number, follows: boolean) {
   const [atTop, setAtTop] = useState(true)
-  const before = useRef(received)
+  const before = useRef(added)
   useLayoutEffect(() => {
-    const added = received - before.current
-    before.current = received
-    if (added > 0 && list.current && !(atTop && follows)) list.current.scrollTop += added * height
-  }, [list, height, received, atTop, follows])
+    const rows = added - before.current
+    before.current = added
+    if (rows !== 0 && list.current && !(atTop && follows)) list.current.scrollTop += rows * height
+  }, [list, height, added, atTop, follows])
   useLayoutEffect(() => {
     const element = list.current
     const onScroll = () => {

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { asProblem } from '../http/problem.ts'
+import { secondOf } from '../parts/local-time.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Split } from '../parts/split.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
@@ -12,7 +13,7 @@ import { EventDetail } from './detail.tsx'
 import type { Feed, FeedState } from './feed.ts'
 import { Filters } from './filters.tsx'
 import { EventList } from './list.tsx'
-import { type EventsSearch, readEventsSearch, readOf } from './search.ts'
+import { type EventsSearch, lengthOf, type Period, periodOf, readEventsSearch, readOf } from './search.ts'
 import { useFeed } from './use-feed.ts'
 
 const route = getRouteApi('/inside/events')
@@ -26,7 +27,9 @@ export function EventsPage() {
   const { feed, state } = useFeed(readOf(search), round)
   const { trace } = search
   const received = trace ? state.shown.filter(({ traceId }) => traceId === trace) : state.shown
-  const events = received.toReversed()
+  // A person who begins with the oldest event reads forward from it.
+  const oldestFirst = periodOf(search) === 'all'
+  const events = oldestFirst ? received : received.toReversed()
   const selected = useSelected(events, search.event)
   const change = (changed: object, replace = false) =>
     navigate({ search: before => ({ ...before, ...changed }) as EventsSearch, replace })
@@ -36,14 +39,14 @@ export function EventsPage() {
         <Title order={1} size="h2">
           Events
         </Title>
-        <Controls feed={feed} state={state} />
+        <Controls feed={feed} state={state} oldestFirst={oldestFirst} />
       </Group>
       {/* Other filters close the event, which they may exclude. */}
       <Filters search={search} onChange={changed => change({ event: undefined, ...changed })} />
       {trace && (
         <Group gap="xs">
           <Text size="sm">
-            Only the {events.length} received events of the trace {trace}
+            Only the {events.length.toLocaleString('en')} received events of the trace {trace}
           </Text>
           <Button size="compact-sm" variant="default" onClick={() => change({ trace: undefined })}>
             Show all traces
@@ -52,7 +55,7 @@ export function EventsPage() {
       )}
       <LostConnection feed={feed} connection={state.connection} />
       <Refused state={state} onChange={change} onRetry={() => setRound(round + 1)} />
-      <Removed count={state.removed} />
+      <Removed count={state.removed} oldestFirst={oldestFirst} />
       <Split
         list={
           events.length === 0 ? (
@@ -60,10 +63,17 @@ export function EventsPage() {
           ) : (
             <EventList
               events={events}
-              received={events.length + (trace ? 0 : state.removed)}
+              added={oldestFirst ? -state.removed : events.length + (trace ? 0 : state.removed)}
+              end={oldestFirst ? 'oldest' : 'newest'}
               selected={search.event}
               onSelect={({ id }) => change({ event: id }, true)}
-            />
+            >
+              {oldestFirst && state.paused && state.waiting > 0 && (
+                <Button size="xs" onClick={() => feed.show(STEP)}>
+                  Load {STEP} more
+                </Button>
+              )}
+            </EventList>
           )
         }
         detail={
@@ -82,18 +92,22 @@ function useSelected(events: readonly FeedEvent[], id: string | undefined): Feed
   return last.current?.id === id ? last.current : undefined
 }
 
-function Controls({ feed, state }: { feed: Feed; state: FeedState }) {
-  const { connection, paused, waiting } = state
+/** Events that are read from the oldest on are loaded below the list, and never wait for anything else. */
+function Controls({ feed, state, oldestFirst }: { feed: Feed; state: FeedState; oldestFirst: boolean }) {
+  const { connection, paused } = state
+  const waiting = state.waiting.toLocaleString('en')
   const most = connection.kind === 'full' ? `more than ${waiting}` : waiting
+  const badge = <ConnectionBadge state={state} oldestFirst={oldestFirst} />
+  if (oldestFirst) return badge
   return (
     <Group gap="xs">
-      <ConnectionBadge state={state} />
+      {badge}
       {paused && (
         <Text size="sm" component="output">
           {most} waiting
         </Text>
       )}
-      {paused && waiting > STEP && (
+      {paused && state.waiting > STEP && (
         <Button size="xs" variant="default" onClick={() => feed.show(STEP)}>
           Show the next {STEP}
         </Button>
@@ -135,34 +149,65 @@ function Refused({ state: { connection }, onChange, onRetry }: PartProps & { onR
   )
 }
 
-function Removed({ count }: { count: number }) {
+function Removed({ count, oldestFirst }: { count: number; oldestFirst: boolean }) {
   if (count === 0) return null
   return (
-    <Text size="sm">{count} earlier events were removed from the end of the list to limit its memory.</Text>
+    <Text size="sm">
+      The {count.toLocaleString('en')} earliest events were removed from the{' '}
+      {oldestFirst ? 'beginning' : 'end'} of the list to limit its memory.
+    </Text>
   )
 }
 
-function Nothing({ state: { connection }, search, onChange }: PartProps & { search: EventsSearch }) {
-  const { kind } = connection
+/** Filters, which may leave out all events. */
+const FILTERS = ['type', 'api', 'webhook', 'user', 'trace'] as const
+
+function Nothing({ state, search, onChange }: PartProps & { search: EventsSearch }) {
+  const { kind } = state.connection
   if (kind === 'refused') return null
-  if (kind === 'connecting' || kind === 'reading' || kind === 'lost') return <Loading what="the events" />
+  if (kind === 'connecting' || kind === 'reading' || kind === 'lost') return <Progress state={state} />
+  const period = periodOf(search)
+  const begin = (since: Period | 'all') => onChange({ since, from: undefined, after: undefined })
+  const such = FILTERS.some(name => search[name]) ? 'No such events' : 'No events'
   return (
-    <Empty title={kind === 'ended' ? 'No events in this period' : 'No events yet'}>
+    <Empty title={`${such} ${kind === 'ended' ? 'in this period' : sinceWhen(search)}`}>
       <Stack gap="xs" align="center">
         <Text>
-          {kind === 'ended'
-            ? 'Change the times or the filters.'
-            : 'New events appear here as they happen. Earlier ones may be before the beginning.'}
+          {kind === 'ended' ? 'Change the times or the filters.' : 'New events appear here as they happen.'}
         </Text>
-        {search.since !== 'all' && (
-          <Button
-            variant="default"
-            onClick={() => onChange({ since: 'all', from: undefined, after: undefined })}
-          >
-            Begin with the oldest event
-          </Button>
-        )}
+        <Group gap="xs" justify="center">
+          {(period === '5m' || period === '1h') && (
+            <Button variant="default" onClick={() => begin('1d')}>
+              Show the last 24 hours
+            </Button>
+          )}
+          {period !== 'all' && (
+            <Button variant="default" onClick={() => begin('all')}>
+              Begin with the oldest event
+            </Button>
+          )}
+        </Group>
       </Stack>
     </Empty>
+  )
+}
+
+function sinceWhen(search: EventsSearch): string {
+  const length = lengthOf(search)
+  if (length) return `in ${length.label.toLowerCase()}`
+  return periodOf(search) ? 'yet' : 'since then'
+}
+
+/** How far a long period is read. A screen reader hears only that it is being read. */
+function Progress({ state: { received, reached } }: { state: FeedState }) {
+  return (
+    <Stack gap={0}>
+      <Loading what="the events" />
+      {reached && (
+        <Text size="sm" ta="center" aria-hidden>
+          {received.toLocaleString('en')} {received === 1 ? 'event' : 'events'} up to {secondOf(reached)}
+        </Text>
+      )}
+    </Stack>
   )
 }

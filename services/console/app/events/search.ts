@@ -53,5 +53,11 @@ const DEFAULT_PERIOD: Period = '1h'
 export const periodOf = ({ after, from, since }: EventsSearch): Period | 'all' | undefined =>
   after || from ? undefined : (since ?? DEFAULT_PERIOD)
 
+/** The length of the period before now with which the feed begins, and its name. */
+export function lengthOf(search: EventsSearch) {
+  const period = periodOf(search)
+  return period && period !== 'all' ? PERIODS[period] : undefined
+}
+
 /** What is read from the service: the state without what concerns the page alone. */
 export const readOf = ({ event: _, trace: __, ...read }: EventsSearch): EventsSearch => read

@@ -44,8 +44,8 @@ interface RowListProps {
   rowClass: string | undefined
   /** Names of the columns, which rows of one line have. */
   heads: readonly string[]
-  /** Height of the page above and below the list in pixels. The list takes the rest of the window. */
-  above: number
+  /** Height of the page above and below the list in pixels, with open and folded filters. The list takes the rest of the window. */
+  above: { open: number; folded: number }
   /** Index of the selected row; -1 for none. */
   selected: number
   onSelect(index: number): void
@@ -77,7 +77,10 @@ export function RowList({ rows, label, rowClass, heads, above, selected, onSelec
       <div
         ref={list}
         className={classes.list}
-        style={{ ['--rows-above' as string]: `${above}px` }}
+        style={{
+          ['--rows-above' as string]: `${above.open}px`,
+          ['--rows-above-folded' as string]: `${above.folded}px`,
+        }}
         role="listbox"
         aria-label={label}
         aria-activedescendant={items.some(({ index }) => index === selected) ? idOf(selected) : undefined}

@@ -2,23 +2,27 @@ import { TextInput, type TextInputProps } from '@mantine/core'
 import { useState } from 'react'
 import { fromLocalInput, toLocalInput } from './local-time.ts'
 
-interface TimeFieldProps extends Omit<TextInputProps, 'value' | 'onChange' | 'type'> {
+interface TimeFieldProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange' | 'type'> {
+  label: string
   /** ISO 8601; undefined without a time. */
   value: string | undefined
   /** Called with ISO 8601 in UTC, and with undefined when the time is removed or incomplete. */
   onChange: (value: string | undefined) => void
 }
 
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+
 /** A smaller year is incomplete: its first digits have been typed. */
 const FIRST_YEAR = 1970
 
-/** A field for a date and a time of day in the time zone of the person. */
-export function TimeField({ value, onChange, ...props }: TimeFieldProps) {
+/** A field for a date and a time of day in the time zone of the person, which its label names. */
+export function TimeField({ label, value, onChange, ...props }: TimeFieldProps) {
   // The text while it is not a time to report. The field keeps it, so that its year can be typed digit by digit.
   const [unfinished, setUnfinished] = useState<string>()
   return (
     <TextInput
       {...props}
+      label={`${label} (${timeZone})`}
       type="datetime-local"
       step={1}
       value={unfinished ?? toLocalInput(value)}

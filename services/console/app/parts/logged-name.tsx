@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query'
+import { answer, client } from '../http/client.ts'
+
+/** Entries follow their events within moments. */
+const RETRIES = 3
+const RETRY_MS = 1_000
+
+interface LoggedNameProps {
+  id: string
+  /** The member that is the name. */
+  as?: 'displayName' | 'username'
+}
+
+/** The name of a resource, also of a deleted one, as the audit log has it last; the id if it has none. */
+export function LoggedName({ id, as = 'displayName' }: LoggedNameProps) {
+  const { data: last } = useQuery({
+    queryKey: ['name-in-audit-log', id],
+    queryFn: async ({ signal }) => {
+      const { content } = await answer(client.listAuditLog({ resource: id, size: 1 }, { signal }))
+      if (!content[0]) throw new Error(`the audit log has no entry of ${id}`)
+      return content[0]
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: RETRIES,
+    retryDelay: RETRY_MS,
+  })
+  const state = last?.details.after ?? last?.details.before
+  return String(state?.[as] ?? state?.displayName ?? id)
+}
