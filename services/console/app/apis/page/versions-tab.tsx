@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
+import { Button, Group, Menu, Stack, Table, Text, Title } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -117,13 +117,13 @@ function VersionTable({ api, versions, allowed, onDo }: VersionTableProps) {
           {isWide && (
             <>
               <Table.Th>Document</Table.Th>
+              <Table.Th>Operations</Table.Th>
+              <Table.Th>Score</Table.Th>
               <Table.Th>Status</Table.Th>
               <Table.Th>Changed</Table.Th>
             </>
           )}
-          <Table.Th>
-            <VisuallyHidden>Actions</VisuallyHidden>
-          </Table.Th>
+          <Table.Th ta="end">Actions</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -151,9 +151,13 @@ interface VersionRowProps extends Omit<VersionTableProps, 'versions'> {
 }
 
 function VersionRow({ api, version, documented, isWide, allowed, onDo }: VersionRowProps) {
+  const those = documented?.get(version.id)
+  const primary = primaryOf(those?.documents ?? [])
+  const operations = primary?.counts.operations.toLocaleString('en')
   const document = documented && (
-    <Documents api={api} version={version} documented={documented.get(version.id)} allowed={allowed} />
+    <Documents api={api} version={version} documents={those?.documents ?? []} allowed={allowed} />
   )
+  const score = those?.isScored && primary && <Score api={api} version={version} name={primary.name} />
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
@@ -171,10 +175,12 @@ function VersionRow({ api, version, documented, isWide, allowed, onDo }: Version
         </AnchorLink>
         {version.displayName !== version.name && <Text size="sm">{version.displayName}</Text>}
         {version.description && <Markdown text={version.description} />}
-        <Comparison api={api} version={version} before={documented?.get(version.id)?.before} />
+        <Comparison api={api} version={version} before={those?.before} />
         {!isWide && (
           <Stack gap={4} mt={4} align="start">
             {document}
+            {primary && <Text size="sm">{operations} operations</Text>}
+            {score}
             <StatusBadge status={version.status} />
           </Stack>
         )}
@@ -182,6 +188,8 @@ function VersionRow({ api, version, documented, isWide, allowed, onDo }: Version
       {isWide && (
         <>
           <Table.Td>{document}</Table.Td>
+          <Table.Td>{operations ?? '–'}</Table.Td>
+          <Table.Td>{score || '–'}</Table.Td>
           <Table.Td>
             <StatusBadge status={version.status} />
           </Table.Td>
@@ -200,22 +208,19 @@ function VersionRow({ api, version, documented, isWide, allowed, onDo }: Version
 interface DocumentsProps {
   api: string
   version: Version
-  documented: Documented | undefined
+  documents: readonly Attached[]
   allowed: boolean
 }
 
-/** The primary document of a version with its score, or a link to add one. */
-function Documents({ api, version, documented, allowed }: DocumentsProps) {
-  const shown = primaryOf(documented?.documents ?? [])
-  const path = { api_id: api, version_id: version.id }
-  const read = useQuery({ ...documentsQuery(path), enabled: documented?.isScored === true })
-  const search = { tab: 'documentation', version: version.id } as const
-  if (!documented || !shown)
+/** The primary document of a version, or a link to add one. */
+function Documents({ api, version, documents, allowed }: DocumentsProps) {
+  const shown = primaryOf(documents)
+  if (!shown)
     return allowed ? (
       <AnchorLink
         to="/apis/$apiId"
         params={{ apiId: api }}
-        search={search}
+        search={{ tab: 'documentation', version: version.id }}
         size="sm"
         aria-label={`Add document to ${version.name}`}
       >
@@ -224,8 +229,6 @@ function Documents({ api, version, documented, allowed }: DocumentsProps) {
     ) : (
       <Text size="sm">None</Text>
     )
-  const score = read.data?.content.find(({ name }) => name === shown.name)?.score
-  const others = documented.documents.length - 1
   return (
     <Group gap={6}>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -233,19 +236,29 @@ function Documents({ api, version, documented, allowed }: DocumentsProps) {
       </Text>
       <Text size="xs" c="dimmed">
         {KINDS[shown.kind]}
-        {others > 0 && `, +${others.toLocaleString('en')}`}
+        {documents.length > 1 && `, +${(documents.length - 1).toLocaleString('en')}`}
       </Text>
-      {typeof score === 'number' && (
-        <AnchorLink
-          to="/apis/$apiId"
-          params={{ apiId: api }}
-          search={{ ...search, document: shown.name, ...(score < 100 && { view: 'findings' }) }}
-          title="Show the findings"
-        >
-          <ScoreBadge score={score} />
-        </AnchorLink>
-      )}
     </Group>
+  )
+}
+
+/** The score of a document, which leads to its findings. */
+function Score({ api, version, name }: { api: string; version: Version; name: string }) {
+  const { data } = useQuery(documentsQuery({ api_id: api, version_id: version.id }))
+  const score = data?.content.find(document => document.name === name)?.score
+  if (typeof score !== 'number') return '–'
+  return (
+    <AnchorLink
+      to="/apis/$apiId"
+      params={{ apiId: api }}
+      search={{
+        ...{ tab: 'documentation', version: version.id, document: name },
+        ...(score < 100 && { view: 'findings' }),
+      }}
+      title="Show the findings"
+    >
+      <ScoreBadge score={score} />
+    </AnchorLink>
   )
 }
 
