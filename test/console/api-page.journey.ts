@@ -300,7 +300,7 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
   await confirmDeployment(page, `A job deploys ${api.displayName} to ${id}`)
   const name = unique('staging')
-  await page.getByRole('button', { name: `Name ${id}` }).click()
+  await page.getByRole('button', { name: `Give a name to ${id}` }).click()
   const naming = page.getByRole('dialog', { name: 'Name the environment' })
   await naming.getByRole('button', { name: 'Save' }).click()
   await naming.getByText('Name is required').waitFor()

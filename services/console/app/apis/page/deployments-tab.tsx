@@ -1,10 +1,11 @@
-import { Alert, Button, Code, Group, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Button, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { useEnvironmentNames } from '../../parts/environments.ts'
 import { By } from '../../parts/history-list.tsx'
+import { AnchorLink } from '../../parts/links.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
@@ -120,10 +121,10 @@ function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) 
       <Table.Thead>
         <Table.Tr>
           <Table.Th>Environment</Table.Th>
-          <Table.Th>State</Table.Th>
+          <Table.Th visibleFrom="sm">State</Table.Th>
           <Table.Th visibleFrom="sm">Since</Table.Th>
           <Table.Th visibleFrom="sm">Started by</Table.Th>
-          {allowed && <Table.Th>Actions</Table.Th>}
+          {allowed && <Table.Th ta="end">Actions</Table.Th>}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -132,13 +133,17 @@ function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) 
           return (
             <Table.Tr key={environment}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                {environmentName ?? <Code>{environment}</Code>}
-              </Table.Td>
-              <Table.Td>
-                <State job={job} />
-                <Text size="xs" hiddenFrom="sm">
+                <AnchorLink to="/apis" search={{ environment }} title="APIs in this environment" inherit>
+                  {environmentName ?? environment}
+                </AnchorLink>
+                <Text size="xs" component="div" mt={4} hiddenFrom="sm">
+                  <State job={job} />
+                  <br />
                   <Time at={since} />
                 </Text>
+              </Table.Td>
+              <Table.Td visibleFrom="sm">
+                <State job={job} />
               </Table.Td>
               <Table.Td visibleFrom="sm">
                 <Time at={since} />
@@ -147,10 +152,10 @@ function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) 
                 <By who={starterOf(since, history)} prefix="" />
               </Table.Td>
               {allowed && (
-                <Table.Td>
+                <Table.Td ta="end">
                   <Actions
                     environment={environment}
-                    name={environmentName ?? environment}
+                    name={environmentName}
                     running={job !== undefined}
                     onDo={onDo}
                   />
@@ -171,13 +176,14 @@ function State({ job }: Pick<Deployment, 'job'>) {
 
 interface ActionsProps {
   environment: string
-  /** The name of the environment, or its id. */
-  name: string
+  /** The name of the environment, if it has one. */
+  name: string | null | undefined
   running: boolean
   onDo: (doing: Doing) => void
 }
 
-function Actions({ environment, name, running, onDo }: ActionsProps) {
+function Actions({ environment, name: given, running, onDo }: ActionsProps) {
+  const name = given ?? environment
   const button = { size: 'compact-sm', variant: 'default' } as const
   const mayName = useAllowed('ENVIRONMENT_WRITE')
   if (running)
@@ -191,7 +197,7 @@ function Actions({ environment, name, running, onDo }: ActionsProps) {
       </Button>
     )
   return (
-    <Group gap="xs">
+    <Group gap={6} justify="end" wrap={given ? 'nowrap' : 'wrap'}>
       <Button
         {...button}
         aria-label={`Deploy again to ${name}`}
@@ -201,14 +207,19 @@ function Actions({ environment, name, running, onDo }: ActionsProps) {
       </Button>
       <Button
         {...button}
+        c="red"
         aria-label={`Undeploy from ${name}`}
         onClick={() => onDo({ what: 'undeploy', environment })}
       >
         Undeploy
       </Button>
-      {mayName && (
-        <Button {...button} aria-label={`Name ${name}`} onClick={() => onDo({ what: 'name', environment })}>
-          Name
+      {mayName && !given && (
+        <Button
+          {...button}
+          aria-label={`Give a name to ${environment}`}
+          onClick={() => onDo({ what: 'name', environment })}
+        >
+          Give a name
         </Button>
       )}
     </Group>
