@@ -39,10 +39,8 @@ export function EnvironmentsPage() {
         </Title>
         {mayWrite && <Button onClick={() => setCreating(true)}>Create environment</Button>}
       </Group>
-      <Text size="sm" maw="44rem">
-        APIs are deployed to environments, e.g. staging and production. The first deployment to an unknown id
-        adds its environment here, without a name. Lists and choices show them by position, e.g. 1 for
-        development and 2 for production; then those without a position, in the order of their creation.
+      <Text size="sm">
+        Where APIs are deployed, e.g. staging and production, in the order of their positions.
       </Text>
       {environments.isPending && <Loading what="the environments" />}
       {environments.isError && (
@@ -83,17 +81,16 @@ interface EnvironmentTableProps {
 
 function EnvironmentTable({ environments, mayWrite }: EnvironmentTableProps) {
   const [edited, setEdited] = useState<string>()
-  const positioned = environments.some(({ position }) => position !== null)
   return (
     <>
       <Table verticalSpacing="sm" aria-label="Environments">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Environment</Table.Th>
-            {positioned && <Table.Th visibleFrom="sm">Position</Table.Th>}
+            <Table.Th visibleFrom="sm">Position</Table.Th>
             <Table.Th visibleFrom="md">Id</Table.Th>
             <Table.Th>Deployed APIs</Table.Th>
-            {mayWrite && <Table.Th>Actions</Table.Th>}
+            {mayWrite && <Table.Th ta="end">Actions</Table.Th>}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -110,7 +107,7 @@ function EnvironmentTable({ environments, mayWrite }: EnvironmentTableProps) {
                   {id}
                 </Text>
               </Table.Th>
-              {positioned && <Table.Td visibleFrom="sm">{position ?? '–'}</Table.Td>}
+              <Table.Td visibleFrom="sm">{position ?? '–'}</Table.Td>
               <Table.Td visibleFrom="md">
                 <Copied value={id} what="environment id" />
               </Table.Td>
@@ -124,7 +121,7 @@ function EnvironmentTable({ environments, mayWrite }: EnvironmentTableProps) {
                 )}
               </Table.Td>
               {mayWrite && (
-                <Table.Td>
+                <Table.Td ta="end">
                   <Button
                     size="compact-sm"
                     variant="default"

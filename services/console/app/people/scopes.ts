@@ -22,7 +22,7 @@ const SCOPE_TEXTS: Readonly<Record<Scope, readonly [group: string, text: string]
   CONFIGURATION_READ: ['Configuration', 'Read the state of the services, signing keys and read models.'],
   CONFIGURATION_WRITE: ['Configuration', 'Publish events of the platform, and rebuild read models.'],
   ENVIRONMENT_READ: ['Environments', 'Read environments.'],
-  ENVIRONMENT_WRITE: ['Environments', 'Create, change and delete environments.'],
+  ENVIRONMENT_WRITE: ['Environments', 'Create and change environments.'],
   APPLICATION_READ: ['Applications', 'Read applications.'],
   APPLICATION_WRITE: ['Applications', 'Create, change and delete applications.'],
   PLAN_READ: ['Plans', 'Read plans.'],
