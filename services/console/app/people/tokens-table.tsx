@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Spoiler, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Badge, Button, Group, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useState } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
@@ -74,15 +74,7 @@ function TokenRow({
         </Text>
       </Table.Th>
       <Table.Td maw={420} visibleFrom="sm">
-        <Spoiler maxHeight={52} showLabel="All scopes" hideLabel="Fewer">
-          <Group gap={4}>
-            {token.scopes.map(scope => (
-              <Badge key={scope} size="sm" miw="max-content">
-                {scope}
-              </Badge>
-            ))}
-          </Group>
-        </Spoiler>
+        <Scopes scopes={token.scopes} />
       </Table.Td>
       <Table.Td visibleFrom="md">
         <Time at={token.createdAt} />
@@ -99,6 +91,27 @@ function TokenRow({
         )}
       </Table.Td>
     </Table.Tr>
+  )
+}
+
+/** As many scopes as have room in some three lines. */
+const SHOWN_SCOPES = 6
+
+function Scopes({ scopes }: Pick<Schemas['AccessToken'], 'scopes'>) {
+  const [all, setAll] = useState(false)
+  return (
+    <Group gap={4}>
+      {(all ? scopes : scopes.slice(0, SHOWN_SCOPES)).map(scope => (
+        <Badge key={scope} size="sm" miw="max-content">
+          {scope}
+        </Badge>
+      ))}
+      {scopes.length > SHOWN_SCOPES && (
+        <Button variant="subtle" size="compact-xs" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Show fewer' : `Show all ${scopes.length} scopes`}
+        </Button>
+      )}
+    </Group>
   )
 }
 
