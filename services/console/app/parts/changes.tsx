@@ -35,7 +35,7 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
       <Table.Tbody>
         {changes.map(({ path, before, value }) => (
           <Table.Tr key={path} style={{ verticalAlign: 'top' }}>
-            <Table.Th scope="row" fw={500} w={150}>
+            <Table.Th scope="row" fw={500} w={{ base: 140, sm: 180 }}>
               {fieldName(path)}
             </Table.Th>
             <Table.Td>

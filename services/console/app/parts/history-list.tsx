@@ -1,7 +1,8 @@
-import { Button, Code, Group, Paper, Stack, Text } from '@mantine/core'
+import { Button, Code, Paper, Stack, Text } from '@mantine/core'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { Schemas } from '../http/schemas.ts'
 import { Changes, remarkable } from './changes.tsx'
+import classes from './history-list.module.css'
 import { ProblemPanel } from './problem-panel.tsx'
 import { Empty, Loading } from './states.tsx'
 import { exactTime, Time } from './time.tsx'
@@ -77,10 +78,11 @@ function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
       aria-label={title}
       withBorder
       p="sm"
+      className={classes.card}
       style={current ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}
     >
-      <Group justify="space-between" align="start" wrap="nowrap">
-        <div>
+      <div className={classes.entry}>
+        <div className={classes.what}>
           <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
             {title}
           </Text>
@@ -105,8 +107,12 @@ function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
             Show this state
           </Button>
         )}
-      </Group>
-      {changes.length > 0 && <Changes changes={changes} />}
+        {changes.length > 0 && (
+          <div className={classes.changes}>
+            <Changes changes={changes} />
+          </div>
+        )}
+      </div>
     </Paper>
   )
 }
