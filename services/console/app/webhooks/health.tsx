@@ -1,16 +1,10 @@
 import { SimpleGrid } from '@mantine/core'
 import { Figure } from '../parts/figure.tsx'
-import { StateBadge } from '../parts/state-badge.tsx'
 import { Time } from '../parts/time.tsx'
-import { STATES, stateOf } from './state.ts'
+import { rateText } from '../parts/webhook-state.tsx'
 import type { Webhook } from './webhook-queries.ts'
 
-const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-
-/** A share of attempts as text; a dash without an attempt. */
-export const rateText = (rate: number | null | undefined): string =>
-  rate == null ? '–' : percent.format(rate)
 
 /** A duration as text; a dash without an attempt. */
 export function latencyText(milliseconds: number | null | undefined): string {
@@ -19,12 +13,6 @@ export function latencyText(milliseconds: number | null | undefined): string {
   return milliseconds < 10_000
     ? `${whole.format(milliseconds)} ms`
     : `${whole.format(milliseconds / 1_000)} s`
-}
-
-/** The state of a webhook as a badge. */
-export function WebhookState({ webhook }: { webhook: Webhook }) {
-  const { label, color } = STATES[stateOf(webhook)]
-  return <StateBadge color={color}>{label}</StateBadge>
 }
 
 /** The figures of the latest attempts. */

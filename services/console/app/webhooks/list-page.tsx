@@ -10,10 +10,10 @@ import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
 import { TextSearch } from '../parts/text-search.tsx'
+import { STATES, type WebhookState } from '../parts/webhook-state.tsx'
 import { WebhookRows } from './list-rows.tsx'
 import { useWebhookTable } from './list-table.tsx'
-import { readWebhooksSearch, type WebhookState } from './search.ts'
-import { STATES } from './state.ts'
+import { readWebhooksSearch } from './search.ts'
 import { HEALTH_MS, type Webhook } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks')

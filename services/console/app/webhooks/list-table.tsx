@@ -20,9 +20,9 @@ import { useMemo } from 'react'
 import { AnchorLink } from '../parts/links.tsx'
 import { toneOf } from '../parts/state-badge.tsx'
 import { Time } from '../parts/time.tsx'
-import { latencyText, rateText, WebhookState } from './health.tsx'
+import { rateText, STATES, stateOf, WebhookStateBadge } from '../parts/webhook-state.tsx'
+import { latencyText } from './health.tsx'
 import type { WebhookSort, WebhooksSearch } from './search.ts'
-import { STATES, stateOf } from './state.ts'
 import type { Webhook } from './webhook-queries.ts'
 
 /** Rows of a page of the list. */
@@ -136,7 +136,7 @@ function hasWords({ original }: Row<Features, Webhook>, _column: string, text: s
 
 function Name({ webhook }: { webhook: Webhook }) {
   return (
-    <Box maw="min(52vw, 360px)" style={{ whiteSpace: 'normal' }}>
+    <Box maw="min(48vw, 360px)" style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
       <AnchorLink to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} fw={500}>
         {webhook.displayName}
       </AnchorLink>
@@ -151,7 +151,7 @@ function State({ webhook }: { webhook: Webhook }) {
   const { active, health } = webhook
   return (
     <>
-      <WebhookState webhook={webhook} />
+      <WebhookStateBadge webhook={webhook} />
       {active && health?.failingSince && (
         <Text size="xs" hiddenFrom="sm">
           Since <Time at={health.failingSince} />

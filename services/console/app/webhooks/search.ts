@@ -1,12 +1,11 @@
+import type { WebhookState } from '../parts/webhook-state.tsx'
 import type { DeliverySort } from './deliveries/search.ts'
 
-const STATES = ['healthy', 'failing', 'untried', 'inactive'] as const
+const STATES = ['healthy', 'failing', 'untried', 'inactive'] as const satisfies readonly WebhookState[]
 const SORTS = ['name', 'state', 'successRate', 'p95', 'failingSince', 'updatedAt'] as const
 const TABS = ['overview', 'deliveries', 'recoveries', 'history'] as const
 const STEPS = ['events', 'endpoint'] as const
 
-/** The state that the list shows of a webhook, for its filter. */
-export type WebhookState = (typeof STATES)[number]
 /** The column that the list is sorted by. */
 export type WebhookSort = (typeof SORTS)[number]
 type WebhookTab = (typeof TABS)[number]

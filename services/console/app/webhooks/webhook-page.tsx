@@ -7,10 +7,10 @@ import { isProblem } from '../parts/field-errors.ts'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Trail } from '../parts/trail.tsx'
+import { WebhookStateBadge } from '../parts/webhook-state.tsx'
 import { WebhookActions } from './actions.tsx'
 import { DeliveryList } from './deliveries/delivery-list.tsx'
 import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
-import { WebhookState } from './health.tsx'
 import { DeletedHistory, WebhookHistory } from './history.tsx'
 import { Overview } from './overview.tsx'
 import { readWebhookSearch } from './search.ts'
@@ -34,7 +34,7 @@ export function WebhookPage() {
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
             {webhook.data?.body.displayName ?? 'Webhook'}
           </Title>
-          {current && <WebhookState webhook={current.body} />}
+          {current && <WebhookStateBadge webhook={current.body} />}
         </Group>
         {current && mayChange && <WebhookActions key={webhookId} current={current} />}
       </Group>

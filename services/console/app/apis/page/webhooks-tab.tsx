@@ -1,4 +1,4 @@
-import { Badge, Code, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core'
+import { Badge, Code, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
@@ -6,9 +6,9 @@ import { webhooksQuery } from '../../parts/all-webhooks.ts'
 import { AnchorLink, ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { OPENS_ITS_LINK } from '../../parts/row-click.ts'
-import { StateBadge } from '../../parts/state-badge.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { rateText, WebhookStateBadge } from '../../parts/webhook-state.tsx'
 
 type Webhook = Schemas['Webhook']
 
@@ -61,54 +61,54 @@ export function WebhooksTab({ api }: { api: Schemas['Api'] }) {
 
 function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
   return (
-    <ScrollArea type="auto">
-      <Table miw={700} verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Webhook</Table.Th>
-            <Table.Th>Events of APIs</Table.Th>
-            <Table.Th>Health</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {webhooks.map(webhook => (
-            <Table.Tr key={webhook.id} {...OPENS_ITS_LINK}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                <AnchorLink fw={500} to="/webhooks/$webhookId" params={{ webhookId: webhook.id }}>
-                  {webhook.displayName}
-                </AnchorLink>
-                <Text size="xs">
-                  <Code>{webhook.url}</Code>
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                <Group gap={6}>
-                  {webhook.eventTypes.filter(isApiEvent).map(type => (
-                    <Badge key={type}>{type}</Badge>
-                  ))}
-                </Group>
-              </Table.Td>
-              <Table.Td>
+    <Table verticalSpacing="xs" highlightOnHover aria-label="Webhooks">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Webhook</Table.Th>
+          <Table.Th visibleFrom="sm">Events of APIs</Table.Th>
+          <Table.Th>Health</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {webhooks.map(webhook => (
+          <Table.Tr key={webhook.id} {...OPENS_ITS_LINK}>
+            <Table.Td style={{ overflowWrap: 'anywhere' }}>
+              <AnchorLink fw={500} to="/webhooks/$webhookId" params={{ webhookId: webhook.id }}>
+                {webhook.displayName}
+              </AnchorLink>
+              <Text size="xs">
+                <Code>{webhook.url}</Code>
+              </Text>
+              <Text size="xs" hiddenFrom="sm">
+                {webhook.eventTypes.filter(isApiEvent).join(', ')}
+              </Text>
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Group gap={6}>
+                {webhook.eventTypes.filter(isApiEvent).map(type => (
+                  <Badge key={type}>{type}</Badge>
+                ))}
+              </Group>
+            </Table.Td>
+            <Table.Td>
+              <WebhookStateBadge webhook={webhook} />
+              <Text size="xs">
                 <Health health={webhook.health} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollArea>
+              </Text>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   )
 }
 
 function Health({ health }: Pick<Webhook, 'health'>) {
-  if (!health || health.successRate === null) return <Text size="sm">No delivery yet</Text>
-  if (health.failingSince)
-    return (
-      <>
-        <StateBadge color="red">Failing</StateBadge>
-        <Text size="xs">
-          since <Time at={health.failingSince} />
-        </Text>
-      </>
-    )
-  return <Text size="sm">{Math.floor(health.successRate * 100)} % of the attempts succeed</Text>
+  if (!health || health.successRate === null) return null
+  if (!health.failingSince) return `${rateText(health.successRate)} of attempts succeed`
+  return (
+    <>
+      Since <Time at={health.failingSince} />
+    </>
+  )
 }
