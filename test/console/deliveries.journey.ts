@@ -110,7 +110,7 @@ test('the selected deliveries of a list are retried together, and a click on a r
   for (let each = 0; each < 2; each++) await happen()
   await deliveries(webhook, 'RETRYING', 2)
   await open(page, `/webhooks/${webhook}?tab=deliveries`)
-  const retry = page.getByRole('button', { name: 'Retry 0 selected' })
+  const retry = page.getByRole('button', { name: 'Retry selected' })
   await expect.poll(() => retry.isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'Select all 2 of this page' }).click()
   await checkPage(page)
@@ -165,7 +165,7 @@ test('deliveries that wait because the attempts to their webhook are paused say 
   await alarm.getByRole('link', { name: 'Show the deliveries, the last failed one first' }).click()
   await page.getByRole('row').nth(1).getByText('The receiver answered with status 500.').last().waitFor()
   const row = page.getByRole('row').filter({ hasText: 'Paused' }).last()
-  await row.getByText('or later').waitFor()
+  await row.getByText('after the next probe').waitFor()
   await checkPage(page)
   await row.getByRole('link').first().click()
   const waits = page.getByRole('alert', { name: 'Waits: the attempts to the webhook are paused' })
@@ -261,6 +261,14 @@ test('a delivery of a deleted webhook opens from the list and offers no retry', 
   await page.getByRole('heading', { name: 'Attempt 1 failed' }).waitFor()
   await page.getByText('Deleted webhook').first().waitFor()
   expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0)
+  const areas = page.getByRole('navigation', { name: 'Areas' })
+  await areas.locator('[aria-current="page"]').getByText('Deliveries').waitFor()
+  await page
+    .getByRole('navigation', { name: 'Breadcrumbs' })
+    .getByRole('link', { name: 'Deliveries' })
+    .click()
+  await page.getByRole('status').getByText('1 delivery', { exact: true }).waitFor()
+  expect(searchOf(page)).toEqual({ eventId: delivery?.eventId })
 })
 
 test('a session that may only read sees no actions and no form for recoveries', async ({ page }) => {

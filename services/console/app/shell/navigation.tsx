@@ -1,5 +1,5 @@
 import { NavLink, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { useId } from 'react'
 import type { Session } from '../http/session.ts'
 import { groupsOf, type ListedArea } from './areas.ts'
@@ -21,6 +21,9 @@ interface AreaGroupProps {
 
 function AreaGroup({ label, areas, onOpen }: AreaGroupProps) {
   const id = useId()
+  // A delivery belongs to the list that it was opened from.
+  const ofDeliveries = useLocation({ select: ({ state }) => state.deliveries !== undefined })
+  const active = { 'data-active': true, 'aria-current': 'page' } as const
   return (
     <Stack gap={0} role="group" aria-labelledby={id}>
       <Text id={id} size="xs" fw={600} px="sm" pt="sm" pb={4}>
@@ -35,8 +38,10 @@ function AreaGroup({ label, areas, onOpen }: AreaGroupProps) {
           renderRoot={props => (
             <Link
               to={area.to}
-              activeProps={{ 'data-active': true, 'aria-current': 'page' }}
+              activeProps={active}
+              activeOptions={{ exact: ofDeliveries }}
               {...props}
+              {...(ofDeliveries && area.to === '/deliveries' && active)}
               onClick={onOpen}
             />
           )}

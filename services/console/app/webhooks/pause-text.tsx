@@ -18,8 +18,8 @@ export function PauseText({ webhook, pause: { until, failures }, known }: PauseT
     <Stack gap="xs">
       <Text size="sm">
         The last {failures} attempts to the webhook have failed. One delivery is tried{' '}
-        <Countdown to={until} past="now, as the pause has ended" />. If it succeeds, all others follow. If it
-        fails, the attempts are paused again.
+        <Countdown to={until} past="now, as the pause has ended" />. If it succeeds, those that wait follow,
+        and retries at their planned times. If it fails, the attempts are paused again.
       </Text>
       {!known && <LastFailure webhook={webhook} />}
     </Stack>

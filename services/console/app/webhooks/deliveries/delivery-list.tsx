@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useAllowed } from '../../http/session.ts'
 import { ApiName } from '../../parts/api-name.tsx'
 import { EmptyPage, isBeyondEnd } from '../../parts/empty-page.tsx'
+import { secondOf } from '../../parts/local-time.ts'
 import { Pages } from '../../parts/pagination.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { OPENS_ITS_LINK } from '../../parts/row-click.ts'
@@ -19,7 +20,7 @@ import { Filters } from './filters.tsx'
 import { Outcomes } from './outcomes.tsx'
 import { namedApi } from './payload.ts'
 import { RetryBar } from './retry-bar.tsx'
-import { FILTERS, readDeliverySearch } from './search.ts'
+import { type DeliverySearch, FILTERS, readDeliverySearch } from './search.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { TypeName } from './type-name.tsx'
 import { WebhookLink } from './webhook-link.tsx'
@@ -39,7 +40,14 @@ export function DeliveryList({ webhookId }: { webhookId?: string }) {
   const [retried, setRetried] = useState<readonly Delivery[]>([])
   return (
     <Stack>
-      <Filters search={search} byWebhook={webhookId === undefined} onChange={change} />
+      <Filters search={search} byWebhook={webhookId === undefined} onChange={change}>
+        {list.data && (
+          <Text size="sm" role="status">
+            {list.data.totalElements.toLocaleString('en')}{' '}
+            {list.data.totalElements === 1 ? 'delivery' : 'deliveries'}
+          </Text>
+        )}
+      </Filters>
       {list.isPending && <Loading what="the deliveries" />}
       {list.isError && (
         <ProblemPanel
@@ -55,12 +63,11 @@ export function DeliveryList({ webhookId }: { webhookId?: string }) {
         <>
           <DeliveryTable
             deliveries={list.data.content}
-            showsWebhook={webhookId === undefined}
+            list={webhookId === undefined ? search : undefined}
             onRetried={setRetried}
           />
           <Pages
             what="deliveries"
-            one="delivery"
             page={list.data}
             onPage={page => change({ page: page > 1 ? page : undefined })}
           />
@@ -82,11 +89,12 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
 
 interface DeliveryTableProps {
   deliveries: Delivery[]
-  showsWebhook: boolean
+  /** The list of all deliveries; absent for that of a webhook. */
+  list: DeliverySearch | undefined
   onRetried: (started: readonly Delivery[]) => void
 }
 
-function DeliveryTable({ deliveries, showsWebhook, onRetried }: DeliveryTableProps) {
+function DeliveryTable({ deliveries, list, onRetried }: DeliveryTableProps) {
   const { selected, toggle, choose } = useSelected(deliveries)
   const pauses = usePauses(deliveries)
   const selects = useAllowed('WEBHOOKS_WRITE')
@@ -94,13 +102,7 @@ function DeliveryTable({ deliveries, showsWebhook, onRetried }: DeliveryTablePro
   return (
     <>
       {selects && (
-        <RetryBar
-          retriable={retriable}
-          hasOthers={retriable.length < deliveries.length}
-          selected={selected}
-          onChoose={choose}
-          onStarted={onRetried}
-        />
+        <RetryBar retriable={retriable} selected={selected} onChoose={choose} onStarted={onRetried} />
       )}
       <Table.ScrollContainer minWidth={0}>
         <Table highlightOnHover verticalSpacing="xs" fz="sm">
@@ -114,7 +116,7 @@ function DeliveryTable({ deliveries, showsWebhook, onRetried }: DeliveryTablePro
               <Table.Th miw={{ md: 160 }}>Event type</Table.Th>
               <Table.Th>Status</Table.Th>
               <Table.Th visibleFrom="md">API</Table.Th>
-              {showsWebhook && <Table.Th visibleFrom="sm">Webhook</Table.Th>}
+              {list && <Table.Th visibleFrom="sm">Webhook</Table.Th>}
               <Table.Th visibleFrom="lg">Last result</Table.Th>
               <Table.Th visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
                 Next attempt
@@ -136,11 +138,7 @@ function DeliveryTable({ deliveries, showsWebhook, onRetried }: DeliveryTablePro
                     )}
                   </Table.Td>
                 )}
-                <DeliveryCells
-                  delivery={delivery}
-                  pause={pauses.get(delivery.id)}
-                  showsWebhook={showsWebhook}
-                />
+                <DeliveryCells delivery={delivery} pause={pauses.get(delivery.id)} list={list} />
               </Table.Tr>
             ))}
           </Table.Tbody>
@@ -161,13 +159,12 @@ function useSelected(deliveries: readonly Delivery[]) {
   }
 }
 
-interface DeliveryCellsProps {
+interface DeliveryCellsProps extends Pick<DeliveryTableProps, 'list'> {
   delivery: Delivery
   pause: Pause | undefined
-  showsWebhook: boolean
 }
 
-function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
+function DeliveryCells({ delivery, pause, list }: DeliveryCellsProps) {
   const { id, webhook, eventId, eventType, nextAttemptAt, waitsFor, createdAt } = delivery
   const api = namedApi(delivery)
   const result = lastResult(delivery)
@@ -179,6 +176,7 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
           to="/webhooks/$webhookId/deliveries/$deliveryId"
           params={{ webhookId: webhook, deliveryId: id }}
           search={{ eventId }}
+          state={list ? { deliveries: list } : {}}
           inherit
         >
           <TypeName name={eventType} />
@@ -186,7 +184,7 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
         <Text size="xs" hiddenFrom="md" style={{ overflowWrap: 'anywhere' }}>
           {name}
         </Text>
-        {showsWebhook && (
+        {list && (
           <Text size="xs" component="div" hiddenFrom="sm">
             <WebhookLink id={webhook} />
           </Text>
@@ -217,7 +215,7 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
           '–'
         )}
       </Table.Td>
-      {showsWebhook && (
+      {list && (
         <Table.Td visibleFrom="sm">
           <WebhookLink id={webhook} />
         </Table.Td>
@@ -226,7 +224,7 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
       <Table.Td visibleFrom="sm">
         {pause ? (
           <>
-            Paused, <Countdown to={pause.until} past="soon" /> or later
+            Paused: after the next probe, <Countdown to={pause.until} past="soon" />
           </>
         ) : nextAttemptAt ? (
           <Countdown to={nextAttemptAt} />
@@ -238,6 +236,9 @@ function DeliveryCells({ delivery, pause, showsWebhook }: DeliveryCellsProps) {
       </Table.Td>
       <Table.Td visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
         <Time at={createdAt} />
+        <Text size="xs" c="dimmed">
+          {secondOf(createdAt)}
+        </Text>
       </Table.Td>
     </>
   )

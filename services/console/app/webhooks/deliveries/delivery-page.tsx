@@ -2,7 +2,7 @@ import { AnchorLink } from '../../parts/links.tsx'
 import '../../more-styles.ts'
 import { Alert, Breadcrumbs, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useLocation } from '@tanstack/react-router'
 import { CodeBlock } from '../../parts/copy.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
@@ -34,11 +34,18 @@ export function DeliveryPage() {
   const { eventId } = readOneDeliverySearch({ ...route.useSearch() })
   const read = useQuery(deliveryQuery(webhookId, deliveryId, eventId))
   const pause = usePauses(read.data ? [read.data] : []).get(deliveryId)
+  const list = useLocation({ select: ({ state }) => state.deliveries })
   return (
     <Stack>
       <Breadcrumbs component="nav" aria-label="Breadcrumbs">
-        <AnchorLink to="/webhooks">Webhooks</AnchorLink>
-        <WebhookLink id={webhookId} />
+        {list ? (
+          <AnchorLink to="/deliveries" search={list}>
+            Deliveries
+          </AnchorLink>
+        ) : (
+          <AnchorLink to="/webhooks">Webhooks</AnchorLink>
+        )}
+        {!list && <WebhookLink id={webhookId} />}
         <Text>Delivery</Text>
       </Breadcrumbs>
       <Group>

@@ -1,7 +1,7 @@
 import { Box, Button, Group, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useAllowed } from '../../http/session.ts'
 import { ReferencePicker } from '../../parts/reference-picker.tsx'
 import { TextSearch } from '../../parts/text-search.tsx'
@@ -16,6 +16,8 @@ interface FiltersProps {
   /** Whether the list has the deliveries of several webhooks. */
   byWebhook: boolean
   onChange: (changes: { [Name in keyof DeliverySearch]: DeliverySearch[Name] | undefined }) => void
+  /** How many deliveries there are. */
+  children: ReactNode
 }
 
 const STATUS_OPTIONS = STATUSES.map(value => ({ value, label: STATUS[value].label }))
@@ -31,7 +33,7 @@ const FOLDED = ['api', 'apiName', 'eventId', 'from', 'to'] as const
 const GRID = { cols: { base: 1, sm: 2, md: 4 }, spacing: 'sm', verticalSpacing: 'xs' }
 
 /** The filters of a list of deliveries. */
-export function Filters({ search, byWebhook, onChange }: FiltersProps) {
+export function Filters({ search, byWebhook, onChange, children }: FiltersProps) {
   const types = useQuery(eventTypeNamesQuery)
   const [opened, { toggle }] = useDisclosure()
   const [more, { toggle: toggleMore }] = useDisclosure(FOLDED.some(name => search[name] !== undefined))
@@ -103,13 +105,14 @@ export function Filters({ search, byWebhook, onChange }: FiltersProps) {
             Remove all filters
           </Button>
         )}
+        {children}
       </Group>
     </search>
   )
 }
 
 /** One API, or those with a part of a name. */
-function ApiFilters({ search, onChange }: Omit<FiltersProps, 'byWebhook'>) {
+function ApiFilters({ search, onChange }: Pick<FiltersProps, 'search' | 'onChange'>) {
   if (!useAllowed('API_READ')) return null
   return (
     <>

@@ -10,8 +10,6 @@ const AT_ONCE = 4
 
 interface RetryBarProps {
   retriable: readonly Delivery[]
-  /** Whether the page also has deliveries that cannot be retried. */
-  hasOthers: boolean
   selected: readonly Delivery[]
   onChoose: (deliveries: readonly Delivery[]) => void
   /** Called with the deliveries whose retry has started. */
@@ -19,7 +17,7 @@ interface RetryBarProps {
 }
 
 /** Selects the deliveries of a page that can be retried, and retries the selected ones. */
-export function RetryBar({ retriable, hasOthers, selected, onChoose, onStarted }: RetryBarProps) {
+export function RetryBar({ retriable, selected, onChoose, onStarted }: RetryBarProps) {
   const queries = useQueryClient()
   const [done, setDone] = useState(0)
   const retry = useMutation({
@@ -54,7 +52,7 @@ export function RetryBar({ retriable, hasOthers, selected, onChoose, onStarted }
               loading={retry.isPending}
               onClick={() => retry.mutate(selected.map(({ id }) => id))}
             >
-              Retry {selected.length} selected
+              {selected.length === 0 ? 'Retry selected' : `Retry ${selected.length} selected`}
             </Button>
           </>
         )}
@@ -62,11 +60,6 @@ export function RetryBar({ retriable, hasOthers, selected, onChoose, onStarted }
           {retry.isPending && `${done} of ${retry.variables.length} retries started`}
         </Text>
       </Group>
-      {hasOthers && (
-        <Text size="sm" c="dimmed">
-          A delivery without a box cannot be retried: it was delivered, or waits for its first attempt.
-        </Text>
-      )}
       {refused.length > 0 && (
         <Alert
           color="orange"

@@ -30,6 +30,13 @@ export interface DeliverySearch {
   page?: number
 }
 
+declare module '@tanstack/react-router' {
+  interface HistoryState {
+    /** Of the page of a delivery: the list of all deliveries that it was opened from. */
+    deliveries?: DeliverySearch
+  }
+}
+
 /** The state of the page of a delivery in the URL. */
 export interface OneDeliverySearch {
   /** Id of its event. With it a delivery of a deleted webhook is found in the list of all deliveries. */
