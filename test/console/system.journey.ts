@@ -28,8 +28,11 @@ test('the system page shows services, lag and backing stores, and the signing ke
   await page.getByRole('img', { name: /^Projectors: lag in seconds/ }).waitFor()
   await page.getByRole('link', { name: 'Signing keys' }).click()
   const logins = page.getByRole('table', { name: 'Keys for login tokens' })
-  await logins.getByText('Signs now').waitFor()
-  await page.getByRole('table', { name: 'Keys for audit proofs' }).getByText('Current').waitFor()
+  await logins.getByRole('cell', { name: 'Current Signs now' }).waitFor()
+  await page
+    .getByRole('table', { name: 'Keys for audit proofs' })
+    .getByRole('cell', { name: /^Current/ })
+    .waitFor()
   await checkPage(page)
 })
 

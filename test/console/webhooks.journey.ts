@@ -77,7 +77,7 @@ test('the list shows the health of webhooks, and the address has its filters and
   await expect.poll(() => names(page)).toEqual([c, b, a])
   await page.getByRole('button', { name: 'Failing since' }).click()
   await expect.poll(() => names(page)).toEqual([b, expect.any(String), expect.any(String)])
-  await page.getByText('Failing (1)').click()
+  await page.getByText('Failing (1)').first().click()
   await page.getByText('1 webhook', { exact: true }).waitFor()
   await page.reload()
   await page.getByText('1 webhook', { exact: true }).waitFor()

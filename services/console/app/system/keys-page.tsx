@@ -76,7 +76,7 @@ function KeyTable({ title, keys }: { title: string; keys: readonly Key[] }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Key id</Table.Th>
-              <Table.Th>State</Table.Th>
+              <Table.Th visibleFrom="sm">State</Table.Th>
               <Table.Th visibleFrom="sm">Signs from</Table.Th>
               <Table.Th visibleFrom="sm">Signs until</Table.Th>
               <Table.Th visibleFrom="sm">Accepted until</Table.Th>
@@ -100,11 +100,14 @@ function KeyRow({ of: key }: { of: Key }) {
     <Table.Tr>
       <Table.Th scope="row" fw={400}>
         <Code style={{ overflowWrap: 'anywhere' }}>{key.kid}</Code>
+        <Text size="xs" component="div" mt={4} hiddenFrom="sm">
+          <StateBadge color={color}>{text}</StateBadge> {meaning}
+        </Text>
         <Text size="xs" mt={4} hiddenFrom="sm">
           Signs from <Time at={key.signsFrom} /> until {until}. Accepted until: <Accepted {...key} />
         </Text>
       </Table.Th>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">
         <Stack gap={2} align="start">
           <StateBadge color={color}>{text}</StateBadge>
           <Text size="xs">{meaning}</Text>

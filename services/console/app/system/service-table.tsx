@@ -24,10 +24,10 @@ export function ServiceTable({ services }: { services: readonly Service[] }) {
               <Table.Th>Service</Table.Th>
               <Table.Th>Status</Table.Th>
               <Table.Th visibleFrom="sm">Waits for</Table.Th>
-              <Table.Th>Version</Table.Th>
+              <Table.Th visibleFrom="sm">Version</Table.Th>
               <Table.Th visibleFrom="sm">Host</Table.Th>
               <Table.Th visibleFrom="sm">Node.js</Table.Th>
-              <Table.Th>Started</Table.Th>
+              <Table.Th visibleFrom="sm">Started</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>{services.map(ServiceRows)}</Table.Tbody>
@@ -71,6 +71,14 @@ function ReplicaCells({ replica }: { replica: Replica }) {
     <>
       <Table.Td>
         <Status status={replica.status} />
+        <Text size="xs" mt={4} hiddenFrom="sm">
+          Version {replica.version ?? 'unknown'}
+          {replica.startedAt && (
+            <>
+              , started <Time at={replica.startedAt} />
+            </>
+          )}
+        </Text>
         {replica.waitsFor && (
           <Text size="xs" hiddenFrom="sm">
             Waits for {replica.waitsFor}
@@ -78,10 +86,10 @@ function ReplicaCells({ replica }: { replica: Replica }) {
         )}
       </Table.Td>
       <Table.Td visibleFrom="sm">{replica.waitsFor ?? '—'}</Table.Td>
-      <Table.Td>{replica.version ?? 'unknown'}</Table.Td>
+      <Table.Td visibleFrom="sm">{replica.version ?? 'unknown'}</Table.Td>
       <Table.Td visibleFrom="sm">{replica.host ?? 'unknown'}</Table.Td>
       <Table.Td visibleFrom="sm">{replica.node ?? 'unknown'}</Table.Td>
-      <Table.Td>{replica.startedAt ? <Time at={replica.startedAt} /> : 'unknown'}</Table.Td>
+      <Table.Td visibleFrom="sm">{replica.startedAt ? <Time at={replica.startedAt} /> : 'unknown'}</Table.Td>
     </>
   )
 }

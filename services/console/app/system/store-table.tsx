@@ -21,7 +21,7 @@ export function StoreTable({ stores, services }: { stores: readonly Store[]; ser
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Purpose</Table.Th>
-              <Table.Th>Store</Table.Th>
+              <Table.Th visibleFrom="sm">Store</Table.Th>
               <Table.Th>Status</Table.Th>
               <Table.Th visibleFrom="sm">Seen by</Table.Th>
             </Table.Tr>
@@ -29,8 +29,13 @@ export function StoreTable({ stores, services }: { stores: readonly Store[]; ser
           <Table.Tbody>
             {stores.map(store => (
               <Table.Tr key={`${store.purpose} ${store.kind} ${store.version} ${store.status}`}>
-                <Table.Th scope="row">{PURPOSES[store.purpose]}</Table.Th>
-                <Table.Td>
+                <Table.Th scope="row">
+                  {PURPOSES[store.purpose]}
+                  <Text size="xs" hiddenFrom="sm">
+                    {store.kind} {store.version}
+                  </Text>
+                </Table.Th>
+                <Table.Td visibleFrom="sm">
                   {store.kind} {store.version}
                 </Table.Td>
                 <Table.Td>

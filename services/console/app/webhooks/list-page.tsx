@@ -1,5 +1,5 @@
 import '../more-styles.ts'
-import { Box, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { Box, Button, Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
@@ -90,6 +90,8 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
   }))
   const filter = (changes: { search?: string | undefined; state?: WebhookState | undefined }) =>
     navigate({ search: ({ page: _, ...previous }) => ({ ...previous, ...changes }), replace: true })
+  const byState = (value: string) => filter({ state: value === 'all' ? undefined : (value as WebhookState) })
+  const choices = [{ value: 'all', label: 'All' }, ...states]
   return (
     <>
       <Group align="flex-end">
@@ -104,9 +106,16 @@ function FilteredList({ webhooks }: { webhooks: readonly Webhook[] }) {
         <SegmentedControl
           aria-label="State"
           value={search.state ?? 'all'}
-          onChange={value => filter({ state: value === 'all' ? undefined : (value as WebhookState) })}
-          data={[{ value: 'all', label: 'All' }, ...states]}
-          style={{ maxWidth: '100%', overflowX: 'auto' }}
+          onChange={byState}
+          data={choices}
+          visibleFrom="md"
+        />
+        <NativeSelect
+          aria-label="State"
+          value={search.state ?? 'all'}
+          onChange={event => byState(event.currentTarget.value)}
+          data={choices}
+          hiddenFrom="md"
         />
       </Group>
       <Text size="sm" role="status">

@@ -1,4 +1,4 @@
-import { Box, Progress, Stack, Text } from '@mantine/core'
+import { Box, Group, Progress, Stack, Text } from '@mantine/core'
 import {
   columnFacetingFeature,
   columnFilteringFeature,
@@ -61,7 +61,7 @@ const COLUMNS = columns([
     header: 'State',
     sortFn: (left, right) => ORDER.indexOf(stateOf(left.original)) - ORDER.indexOf(stateOf(right.original)),
     filterFn: filterFn_equals,
-    cell: ({ row: { original } }) => <State webhook={original} />,
+    cell: ({ row: { original } }) => <WebhookStateBadge webhook={original} />,
   }),
   accessor(({ health }) => health?.successRate ?? undefined, {
     id: 'successRate' satisfies WebhookSort,
@@ -136,28 +136,22 @@ function hasWords({ original }: Row<Features, Webhook>, _column: string, text: s
 
 function Name({ webhook }: { webhook: Webhook }) {
   return (
-    <Box maw="min(48vw, 360px)" style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+    <Box maw={{ base: '84vw', sm: 360 }} style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
       <AnchorLink to="/webhooks/$webhookId" params={{ webhookId: webhook.id }} fw={500}>
         {webhook.displayName}
       </AnchorLink>
       <Text size="xs" c="dimmed" truncate title={webhook.url}>
         {webhook.url}
       </Text>
+      <Group gap="xs" hiddenFrom="sm">
+        <WebhookStateBadge webhook={webhook} />
+        {webhook.active && webhook.health?.failingSince && (
+          <Text size="xs">
+            Since <Time at={webhook.health.failingSince} />
+          </Text>
+        )}
+      </Group>
     </Box>
-  )
-}
-
-function State({ webhook }: { webhook: Webhook }) {
-  const { active, health } = webhook
-  return (
-    <>
-      <WebhookStateBadge webhook={webhook} />
-      {active && health?.failingSince && (
-        <Text size="xs" hiddenFrom="sm">
-          Since <Time at={health.failingSince} />
-        </Text>
-      )}
-    </>
   )
 }
 
