@@ -101,6 +101,8 @@ test('a user is changed; a change meanwhile is compared with what was typed, and
   await heading(page, username).waitFor()
   await checkPage(page)
   await fitsPhone(page)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await checkPage(page)
   await page.getByLabel('Display name').fill('Mine')
   await page.getByLabel('Email').fill('mine@example.com')
   await page.getByRole('radio', { name: 'Inactive' }).check()
@@ -118,6 +120,25 @@ test('a user is changed; a change meanwhile is compared with what was typed, and
     role: 'NO_ACCESS',
     status: 'INACTIVE',
   })
+})
+
+test('a user gets a new password, and nothing else is changed', async ({ page }) => {
+  const { id, username } = await createUser()
+  const before = await request('GET', `/users/${id}`)
+  await open(page, `/users/${id}`)
+  await page.getByRole('button', { name: 'Set a new password' }).click()
+  const dialog = page.getByRole('dialog', { name: `New password of ${username}` })
+  const field = dialog.getByRole('textbox', { name: 'Password' })
+  await field.fill('short')
+  await dialog.getByRole('button', { name: 'Set the password' }).click()
+  await dialog.getByText('Password must be at least 12 characters').waitFor()
+  await checkPage(page)
+  const password = 'another long password'
+  await field.fill(password)
+  await dialog.getByRole('button', { name: 'Set the password' }).click()
+  await page.getByText(`${username} has a new password`).waitFor()
+  expect(await logIn({ username, password })).not.toBe('')
+  expect(await request('GET', `/users/${id}`)).toEqual({ ...before, updatedAt: expect.any(String) })
 })
 
 test('a user who is locked after five wrong passwords is unlocked', async ({ page }) => {
@@ -188,7 +209,7 @@ test('a session has only the administration that its role allows', async ({ page
   const { id: above } = await createUser('GLOBAL_ADMIN')
   await open(page, `/users/${above}`, await logIn(await createUser('ADMIN')))
   await page.getByText('You cannot change this user').waitFor()
-  expect(await page.getByRole('button', { name: /Save|Delete|Erase/ }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: /Edit|Save|Delete|Erase|password/ }).count()).toBe(0)
   await page.goto(`${consoleUrl}/users/new`)
   await expect.poll(() => page.getByRole('radio', { name: 'Global administrator' }).isDisabled()).toBe(true)
 

@@ -50,12 +50,7 @@ export function NewUserPage() {
         }}
       >
         <Stack>
-          <UserFields
-            draft={draft}
-            errors={fieldErrors(create.error, FIELDS)}
-            onChange={setDraft}
-            existing={false}
-          />
+          <UserFields draft={draft} errors={fieldErrors(create.error, FIELDS)} onChange={setDraft} created />
           <FormProblem what="The user is not created" error={create.error} fields={FIELDS} />
           <Group>
             <Button type="submit" loading={create.isPending}>

@@ -8,12 +8,12 @@ interface UserFieldsProps {
   draft: UserDraft
   errors: Readonly<Record<string, string>>
   onChange: (draft: UserDraft) => void
-  /** Whether the user exists already and has a password unless it is changed. */
-  existing: boolean
+  /** Whether the user is new, and so without a password. */
+  created?: boolean
 }
 
 /** The fields of a user. */
-export function UserFields({ draft, errors, onChange, existing }: UserFieldsProps) {
+export function UserFields({ draft, errors, onChange, created }: UserFieldsProps) {
   const set = (change: Partial<UserDraft>) => onChange({ ...draft, ...change })
   const textField = (field: 'username' | 'displayName' | 'email') => ({
     label: LABELS[field],
@@ -36,20 +36,18 @@ export function UserFields({ draft, errors, onChange, existing }: UserFieldsProp
         error={errors.sso}
         onChange={event => set({ sso: event.currentTarget.checked })}
       />
-      <PasswordInput
-        label={existing ? 'New password' : LABELS.password}
-        description={
-          existing
-            ? 'Leave it empty to keep the present one. A new password ends the logins of the user.'
-            : 'At least 12 characters. It is needed unless the user signs in through single sign-on.'
-        }
-        autoComplete="new-password"
-        required={!existing && !draft.sso}
-        value={draft.password}
-        error={errors.password}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password', tabIndex: 0 }}
-        onChange={event => set({ password: event.currentTarget.value })}
-      />
+      {created && (
+        <PasswordInput
+          label={LABELS.password}
+          description="At least 12 characters. It is needed unless the user signs in through single sign-on."
+          autoComplete="new-password"
+          required={!draft.sso}
+          value={draft.password}
+          error={errors.password}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password', tabIndex: 0 }}
+          onChange={event => set({ password: event.currentTarget.value })}
+        />
+      )}
     </Stack>
   )
 }

@@ -23,27 +23,34 @@ async function read(id: string): Promise<StoredUser> {
 }
 
 /** @returns the user as it is stored then, which the page shows too */
-async function put(id: string, draft: UserDraft, etag: string): Promise<StoredUser> {
+export async function putUser(id: string, draft: UserDraft, etag: string): Promise<StoredUser> {
   const saved = await tagged(client.updateUser({ user_id: id, body: bodyOf(draft) }, { ifMatch: etag }))
   queries.setQueryData(['users', 'one', id], saved)
   return { draft: draftOf(saved.body), etag: saved.etag }
+}
+
+interface UserFormProps {
+  user: Schemas['User']
+  etag: string
+  onClose: () => void
 }
 
 /**
  * Changes a user. The form keeps the record that it was opened with. When another person has changed the user meanwhile, both
  * changes are compared.
  */
-export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }) {
+export function UserForm({ user, etag, onClose }: UserFormProps) {
   const opened = { draft: draftOf(user), etag }
   const { base, draft, setDraft, follow, save, saving, comparison } = useEdited({
     opened,
     async put(mine, ifMatch) {
       requireFields(mine, 'username')
-      return put(user.id, mine, ifMatch)
+      return putUser(user.id, mine, ifMatch)
     },
     read: () => read(user.id),
     onSaved({ username }) {
       notifyDone(`${username} is saved`)
+      onClose()
       return queries.invalidateQueries({ queryKey: ['users'] })
     },
     what: 'user',
@@ -62,7 +69,7 @@ export function UserForm({ user, etag }: { user: Schemas['User']; etag: string }
         pending={saving.isPending}
         onChange={setDraft}
         onSave={save}
-        onDiscard={() => setDraft(base.draft)}
+        onDiscard={onClose}
       />
       {comparison}
       <UnsavedGuard unsaved={!unchanged} />
@@ -96,22 +103,15 @@ function EditedFields(props: EditedFieldsProps) {
         <Title order={2} size="h4">
           Details
         </Title>
-        <UserFields
-          draft={props.draft}
-          errors={fieldErrors(props.error, FIELDS)}
-          onChange={props.onChange}
-          existing
-        />
+        <UserFields draft={props.draft} errors={fieldErrors(props.error, FIELDS)} onChange={props.onChange} />
         <FormProblem what="The user is not saved" error={props.error} fields={FIELDS} />
         <Group>
           <Button type="submit" loading={props.pending} disabled={props.unchanged}>
             Save
           </Button>
-          {!props.unchanged && (
-            <Button variant="default" onClick={props.onDiscard}>
-              Discard
-            </Button>
-          )}
+          <Button variant="default" onClick={props.onDiscard}>
+            Cancel
+          </Button>
         </Group>
       </Stack>
     </form>

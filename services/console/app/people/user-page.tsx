@@ -1,5 +1,5 @@
 import '../more-styles.ts'
-import { Alert, Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -19,6 +19,7 @@ import { UserBadges } from './user-badges.tsx'
 import { UserDetails } from './user-details.tsx'
 import { UserEnd } from './user-end.tsx'
 import { UserForm } from './user-form.tsx'
+import { UserPassword } from './user-password.tsx'
 import { UserTokens } from './user-tokens.tsx'
 
 const route = getRouteApi('/inside/users/$userId')
@@ -74,6 +75,7 @@ interface LoadedProps {
 function Loaded({ user, etag, onErase }: LoadedProps) {
   const current = useSession()
   const mayWrite = useAllowed('USER_WRITE')
+  const [editing, edit] = useDisclosure()
   const above = !mayGrant(current?.user.role ?? 'NO_ACCESS', user.role)
   return (
     <>
@@ -85,23 +87,31 @@ function Loaded({ user, etag, onErase }: LoadedProps) {
         <UserBadges user={user} />
         {current?.user.id === user.id && <Badge>You</Badge>}
       </Group>
-      <Text size="sm">
-        Created <Time at={user.createdAt} />, changed <Time at={user.updatedAt} />
-      </Text>
       {user.lockedUntil && <Lockout user={user} mayUnlock={mayWrite && !above} />}
       {mayWrite && above && (
         <Alert color="yellow" title="You cannot change this user">
           Their role is above your own.
         </Alert>
       )}
-      {mayWrite && !above ? (
+      {editing ? (
+        <UserForm user={user} etag={etag} onClose={edit.close} />
+      ) : (
+        <Paper withBorder p="md">
+          <Stack align="start">
+            <Title order={2} size="h4">
+              Details
+            </Title>
+            <UserDetails user={user} />
+            {mayWrite && !above && <Button onClick={edit.open}>Edit</Button>}
+          </Stack>
+        </Paper>
+      )}
+      {mayWrite && !above && (
         <>
-          <UserForm user={user} etag={etag} />
           <UserTokens user={user.id} />
+          <UserPassword user={user} etag={etag} />
           <UserEnd user={user} etag={etag} onErase={onErase} />
         </>
-      ) : (
-        <UserDetails user={user} />
       )}
     </>
   )
