@@ -1527,6 +1527,8 @@ export interface Schemas {
     createdBy: string
     /** Why the job has failed; null unless it is FAILED */
     problem: Schemas['JobProblem'] | null
+    /** What is done to each API; null for an import */
+    change: Schemas['JobChange'] | null
   }
   JobType: 'BULK' | 'IMPORT'
   JobProblem: {
@@ -1542,6 +1544,27 @@ export interface Schemas {
     /** Text for people */
     message: string
     [name: string]: unknown
+  }
+  JobChange: {
+    /** Tags that are added, and tags that are removed first */
+    tags?: Schemas['JobTagChange'] | undefined
+    status?: Schemas['ActiveStatus'] | undefined
+    /** User id of the new owner */
+    owner?: string | undefined
+    /** The APIs are deleted */
+    delete?: Schemas['JobDeletion'] | undefined
+  }
+  JobTagChange: {
+    /** Tags to add */
+    add: Array<string>
+    /** Tags to remove */
+    remove: Array<string>
+  }
+  JobDeletion: {
+    /** Whether APIs are undeployed before deletion */
+    undeploy: boolean
+    /** An API that was changed later is not deleted */
+    unchangedSince?: string | undefined
   }
   JobPage: {
     /** The items of the page, or the text */

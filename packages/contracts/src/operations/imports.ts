@@ -54,7 +54,7 @@ A body of the type application/x-ndjson has a document on each line, at most ${M
       description: 'The job that imports many documents',
       schema: JobRecord,
       headers: { Location: 'Path of the job' },
-      example: { ...jobExample, type: 'IMPORT' },
+      example: { ...jobExample, type: 'IMPORT', change: null },
     },
   },
   problems: [

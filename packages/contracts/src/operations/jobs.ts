@@ -22,6 +22,29 @@ const JobProblem = z
   })
   .meta({ id: 'JobProblem' })
 
+/** What a bulk change does to each API, as it was requested. */
+const JobChange = z
+  .object({
+    tags: z
+      .object({ add: z.array(z.string()), remove: z.array(z.string()) })
+      .meta({ id: 'JobTagChange' })
+      .optional()
+      .meta({ description: 'Tags that are added, and tags that are removed first' }),
+    status: ActiveStatus.optional(),
+    owner: z.uuid().optional().meta({ description: 'User id of the new owner' }),
+    delete: z
+      .object({
+        undeploy: z.boolean().meta({ description: 'Whether APIs are undeployed before deletion' }),
+        unchangedSince: Timestamp.optional().meta({
+          description: 'An API that was changed later is not deleted',
+        }),
+      })
+      .meta({ id: 'JobDeletion' })
+      .optional()
+      .meta({ description: 'The APIs are deleted' }),
+  })
+  .meta({ id: 'JobChange' })
+
 export const JobRecord = z
   .object({
     id: z.uuid(),
@@ -35,6 +58,7 @@ export const JobRecord = z
     finishedAt: Timestamp.nullable(),
     createdBy: z.string().meta({ description: 'Id of the user' }),
     problem: JobProblem.nullable().meta({ description: 'Why the job has failed; null unless it is FAILED' }),
+    change: JobChange.nullable().meta({ description: 'What is done to each API; null for an import' }),
   })
   .meta({ id: 'Job' })
 export type JobRecord = z.infer<typeof JobRecord>
@@ -145,6 +169,7 @@ export const jobExample: JobRecord = {
   finishedAt: null,
   createdBy: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
   problem: null,
+  change: { tags: { add: ['finance'], remove: ['draft'] }, status: 'ACTIVE' },
 }
 
 const part = { service: 'catalog', tag: 'Jobs' } as const

@@ -72,7 +72,7 @@ describe('a bulk change', () => {
     const change = { tags: { add: ['new'], remove: ['draft'] } }
     const job = await start({ ids: [a.id, MISSING, b.id], change })
     expect(job).toMatchObject({ type: 'BULK', status: 'QUEUED', total: 3, createdBy: administrator.userId })
-    expect(await ended(job)).toMatchObject({ status: 'COMPLETED', done: 2, failed: 1, problem: null })
+    expect(await ended(job)).toMatchObject({ status: 'COMPLETED', done: 2, failed: 1, problem: null, change })
     expect((await get(a.id)).tags).toEqual(['old', 'new'])
     expect(await results(job)).toEqual([
       { item: a.id, api: a.id, status: 'UPDATED', problem: null },

@@ -21,7 +21,7 @@ export interface JobDocument extends JobRecord {
 
 export const jobs = defineCollection<JobDocument>({
   name: 'catalog.jobs',
-  version: 1,
+  version: 2,
   fields: {
     createdBy: 'string',
     type: 'string',
@@ -102,6 +102,7 @@ export function recordOf({ task, position, failed, actor, problem, ...job }: Job
     finishedAt,
     createdBy: actor.id ?? actor.name,
     problem: problem && problemOf(problem),
+    change: task.type === 'BULK' ? task.change : null,
   }
 }
 

@@ -9,7 +9,7 @@ import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { Trail } from '../parts/trail.tsx'
-import { TYPES } from './jobs-page.tsx'
+import { durationText, jobText } from './job-text.ts'
 
 const route = getRouteApi('/inside/jobs/$jobId')
 
@@ -19,7 +19,7 @@ export function JobPage() {
   const job = useQuery(jobQuery(jobId))
   return (
     <Stack maw="60rem">
-      <Trail to="/jobs" label="Jobs" page={job.data ? TYPES[job.data.type] : 'Job'} />
+      <Trail to="/jobs" label="Jobs" page={job.data ? jobText(job.data) : 'Job'} />
       {job.isPending && <Loading what="the job" />}
       {job.isError && (
         <ProblemPanel what="The job cannot be read" error={job.error} onRetry={() => void job.refetch()} />
@@ -28,13 +28,19 @@ export function JobPage() {
         <>
           <Group>
             <Title order={1} size="h2">
-              {TYPES[job.data.type]}
+              {jobText(job.data)}
             </Title>
             <JobStatus status={job.data.status} />
           </Group>
           <Text size="sm" component="div">
             Started <Time at={job.data.createdAt} /> by <OwnerName id={job.data.createdBy} />
+            {durationText(job.data) && `, took ${durationText(job.data)}`}
           </Text>
+          {job.data.change?.owner && (
+            <Text size="sm" component="div">
+              New owner: <OwnerName id={job.data.change.owner} />
+            </Text>
+          )}
           <JobView job={job.data} />
         </>
       )}

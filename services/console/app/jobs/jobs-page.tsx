@@ -10,15 +10,15 @@ import { AnchorLink } from '../parts/links.tsx'
 import { OwnerName } from '../parts/owner-name.tsx'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { OPENS_ITS_LINK } from '../parts/row-click.ts'
 import { Empty, Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
+import { durationText, jobText } from './job-text.ts'
 import { readJobSearch } from './search.ts'
 
 const route = getRouteApi('/inside/jobs')
 const SIZE = 50
 const BETWEEN_READS_MS = 2_000
-
-export const TYPES: Readonly<Record<Job['type'], string>> = { BULK: 'Bulk change', IMPORT: 'Import' }
 
 const STATUS_CHOICES = [
   { value: '', label: 'Any status' },
@@ -91,39 +91,42 @@ export function JobsPage() {
 
 function JobTable({ jobs }: { jobs: readonly Job[] }) {
   return (
-    <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <Table verticalSpacing="sm" aria-label="Jobs">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Job</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Progress</Table.Th>
-            <Table.Th>Started by</Table.Th>
-            <Table.Th>Started</Table.Th>
+    <Table verticalSpacing="sm" highlightOnHover aria-label="Jobs">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Job</Table.Th>
+          <Table.Th>Status</Table.Th>
+          <Table.Th visibleFrom="sm">Progress</Table.Th>
+          <Table.Th visibleFrom="sm">Started by</Table.Th>
+          <Table.Th visibleFrom="sm">Started</Table.Th>
+          <Table.Th visibleFrom="sm">Duration</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {jobs.map(job => (
+          <Table.Tr key={job.id} {...OPENS_ITS_LINK}>
+            <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+              <AnchorLink to="/jobs/$jobId" params={{ jobId: job.id }} size="sm">
+                {jobText(job)}
+              </AnchorLink>
+              <Text size="xs" hiddenFrom="sm">
+                {progressText(job)}, started <Time at={job.createdAt} /> by <OwnerName id={job.createdBy} />
+              </Text>
+            </Table.Th>
+            <Table.Td>
+              <JobStatus status={job.status} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">{progressText(job)}</Table.Td>
+            <Table.Td visibleFrom="sm">
+              <OwnerName id={job.createdBy} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">
+              <Time at={job.createdAt} />
+            </Table.Td>
+            <Table.Td visibleFrom="sm">{durationText(job) ?? '–'}</Table.Td>
           </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {jobs.map(job => (
-            <Table.Tr key={job.id}>
-              <Table.Th scope="row">
-                <AnchorLink to="/jobs/$jobId" params={{ jobId: job.id }} size="sm">
-                  {TYPES[job.type]}
-                </AnchorLink>
-              </Table.Th>
-              <Table.Td>
-                <JobStatus status={job.status} />
-              </Table.Td>
-              <Table.Td>{progressText(job)}</Table.Td>
-              <Table.Td>
-                <OwnerName id={job.createdBy} />
-              </Table.Td>
-              <Table.Td>
-                <Time at={job.createdAt} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        ))}
+      </Table.Tbody>
+    </Table>
   )
 }
