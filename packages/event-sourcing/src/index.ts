@@ -68,6 +68,7 @@ export { Projector, type ProjectorOptions, projectorId } from './projector/proje
 export { listReadModels } from './projector/read-model-record.ts'
 export { readModelStates } from './projector/read-model-states.ts'
 export { cancelRebuild, pendingRebuild, requestRebuild } from './projector/rebuild-requests.ts'
+export { EarlyMessages, handlingEarly } from './publishing/early-messages.ts'
 export { HeldMessages } from './publishing/held-messages.ts'
 export { handledThrough, type Reaction, type ReactorOptions, startReactor } from './publishing/reactor.ts'
 export { LOG_OF_MODELS, LOG_POSITION, type Publication, startRelay } from './publishing/relay.ts'

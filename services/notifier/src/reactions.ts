@@ -8,7 +8,7 @@ import {
   pastQuarantine,
   type Reaction,
 } from '@gantry/event-sourcing'
-import type { StoredMessage } from '@gantry/messaging'
+import type { Message, StoredMessage } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/stores'
 import { z } from 'zod'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
@@ -75,39 +75,62 @@ export function reactionOf(options: ReactionOptions): Reaction {
 
   const react = async (message: StoredMessage) => {
     if (message.subject === subjects.platformEvents) return receivePlatformEvent(message)
-    const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
+    const type = typeOf(message)
     const isOfUser = OF_USERS.has(message.subject)
     if (!isEventType(type) && !isOfUser) return
     const event = PublicEvent.safeParse(message.data)
     if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
     if (isOfUser) return owners.userChanged(event.data)
-    await deliver(event.data, message).catch(error => {
+    await deliver(event.data, message, () => true).catch(error => {
       // A retry would fail the same way and block all later messages; a refusal is final.
       throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
     })
   }
+  const early = async (message: Message) => {
+    const event = PublicEvent.safeParse(message.data)
+    if (!event.success || !isEventType(typeOf(message))) return false
+    return deliver(event.data, message, ({ ordered }) => !ordered)
+  }
   const keyOf = ({ subject, data, id }: StoredMessage) =>
     subject === subjects.platformEvents ? id : String((data as Partial<PublicEvent> | null)?.subject)
-  return { consumer: 'notifier', subjects: [subjects.allEvents, subjects.platformEvents], react, keyOf }
+  return {
+    consumer: 'notifier',
+    subjects: [subjects.allEvents, subjects.platformEvents],
+    react,
+    early,
+    keyOf,
+  }
 }
 
-/** @returns a function that creates the deliveries of an event to the webhooks that ask for its type */
+const typeOf = ({ subject }: Message) => subject.slice(subject.lastIndexOf('.') + 1)
+
+/**
+ * @returns a function that creates the deliveries of an event to those webhooks that ask for its type and are included. It
+ * returns whether all of them are.
+ */
 function deliveringEvents(options: ReactionOptions) {
   const { webhooks, projector, dispatcher, log } = options
-  return async (event: PublicEvent, message: StoredMessage): Promise<void> => {
+  return async (
+    event: PublicEvent,
+    message: Message,
+    includes: (webhook: WebhookDocument) => boolean,
+  ): Promise<boolean> => {
     const { id, type, time, subject } = event
     // For events of the platform `time` is the time that the producer states, not the time of the commit.
     const ofPlatform = message.subject.startsWith(OF_PLATFORM)
-    const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
+    const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? time) : time
     const committed = { at: committedAt, position: message.headers?.[LOG_POSITION] }
     const commanded = { actor: { id: null, name: 'notifier' }, requestId: event.requestId, causationId: id }
+    let isComplete = true
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.documents.list({ where, limit: PAGE })
       if (!(await projector.complete())) throw new ReadModelsUnavailable('the webhooks are missing')
       await dispatcher.ready()
+      const included = targets.filter(({ doc }) => includes(doc))
+      if (included.length < targets.length) isComplete = false
       await Promise.all(
-        targets.map(async ({ doc }) => {
+        included.map(async ({ doc }) => {
           // A webhook does not receive events about itself, e.g. that it is failing.
           if (doc.id === subject || !(await happenedAfter(doc, committed, options))) return
           // A new command id each time: event ids derive from it, so with equal ids two processes that handle the event
@@ -117,7 +140,7 @@ function deliveringEvents(options: ReactionOptions) {
           await dispatcher.deliver(doc, event, { metadata, committedAt }).catch(pastQuarantine(log))
         }),
       )
-      if (targets.length < PAGE) return
+      if (targets.length < PAGE) return isComplete
       after = targets.at(-1)?.doc.id ?? after
     }
   }
@@ -142,7 +165,7 @@ function receivingPlatformEvents(options: ReactionOptions) {
 /** Metadata of a command that a message causes. */
 const metadataOf = (
   { newId, now }: ReactionOptions,
-  { headers }: StoredMessage,
+  { headers }: Message,
   commanded: { actor: Actor; requestId: string; causationId?: string },
 ): CommandMetadata => ({
   commandId: newId(),

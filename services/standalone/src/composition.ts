@@ -9,6 +9,7 @@ import {
   sqliteReadModels,
   sqliteUserKeys,
 } from '@gantry/embedded'
+import { EarlyMessages } from '@gantry/event-sourcing'
 import type { BackingStore, ProcessContext } from '@gantry/hosting'
 import { type IdentityDependencies, type IdentitySettings, identityService } from '@gantry/identity'
 import { type DocumentSettings, mediaService } from '@gantry/media'
@@ -77,7 +78,7 @@ export function compose(
     newId: randomUUID,
     encryptionKeys: folder.encryptionKeys,
     // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
-    process: { holder: 'standalone', log, metrics, peers },
+    process: { holder: 'standalone', log, metrics, peers, early: new EarlyMessages() },
   }
   const { identity, services } = servicesOver(dependencies, blobs, settings)
   readModelMetrics(

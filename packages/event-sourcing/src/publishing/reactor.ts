@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
-import { type Bus, firstAfter, type MissedMessages, placeBefore, type StoredMessage } from '@gantry/messaging'
+import {
+  type Bus,
+  firstAfter,
+  type Message,
+  type MissedMessages,
+  placeBefore,
+  type StoredMessage,
+} from '@gantry/messaging'
 import { sleep } from '@gantry/pacing'
 import type { ReadModels } from '@gantry/stores'
 import { streamName } from '../log/event.ts'
@@ -15,6 +22,11 @@ export interface Reaction {
   subjects: readonly string[]
   /** Turns a message into commands. The same message again must change nothing. */
   react(message: StoredMessage): Promise<void>
+  /**
+   * Handles a message of this process before the bus has it, in any order.
+   * @returns whether nothing is left for `react`. A failure is left to it too.
+   */
+  early?(message: Message): Promise<boolean>
   /**
    * Messages with the same key are handled in their order, others concurrently. Left out: all are handled one after the
    * other.

@@ -9,6 +9,7 @@ import { LOG_IDENTITY, logIdentity } from '../log/log-identity.ts'
 import { underLease } from '../supervision/lease.ts'
 import { held, heldStreams, listHeld, quarantinedStream, released } from '../supervision/quarantine.ts'
 import { type Log, OperatorNeeded, supervise, type Worker } from '../supervision/worker.ts'
+import type { EarlyMessages } from './early-messages.ts'
 
 /** What a relay publishes. */
 export interface Publication {
@@ -28,6 +29,8 @@ export interface RelayOptions {
   bus: Bus
   holder: string
   log: Log
+  /** Where each message is announced before it is published. */
+  early?: EarlyMessages | undefined
 }
 
 /** Header of a published message: position of its fact in the log. All messages of a fact have the same. */
@@ -52,7 +55,7 @@ const CHECK_OWN_MS = 30_000
  * cannot be made public is left out and held in quarantine.
  */
 export function startRelay(options: RelayOptions): Worker {
-  const { name, eventStore, readModels, bus, holder, log } = options
+  const { name, eventStore, readModels, bus, holder, log, early } = options
   const { streamPrefixes, subjects } = options.publication
   const { checkpoints, leases } = readModels
   let checked = false
@@ -81,25 +84,40 @@ export function startRelay(options: RelayOptions): Worker {
       const unpublished = messagesAfter({ identity, last }, options, unpublishable)
       const publishing = publisher(options, lease, { last, after })
       let saved = after
+      let reached = after
       let messages: Message[] = []
-      const flush = async (position: Position) => {
-        if (messages.length > 0) confirm()
-        await publishing.publish(messages, position)
-        messages = []
-        await unpublishable.save()
-        if (position > saved) await checkpoints.save(name, position, lease)
-        saved = position > saved ? position : saved
+      let publishingAll: Promise<void> | undefined
+      /** Publishes the messages up to `reached`, and those that are read meanwhile. */
+      const publishAll = async () => {
+        do {
+          const position = reached
+          const batch = messages
+          messages = []
+          if (batch.length > 0) confirm()
+          await publishing.publish(batch, position)
+          await unpublishable.save()
+          if (position > saved) await checkpoints.save(name, position, lease)
+          saved = position > saved ? position : saved
+        } while (reached > saved)
+        publishingAll = undefined
       }
       const checks = repeatedly(publishing.check, leaseSignal)
       try {
         for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: checks.signal })) {
           if (item.kind === 'event') {
-            messages.push(...unpublished(item.event))
-            if (messages.length >= BATCH) await flush(item.event.position)
-          } else await flush(item.position)
+            for (const message of unpublished(item.event)) {
+              early?.announce(message)
+              messages.push(message)
+            }
+            if (messages.length < BATCH) continue
+            reached = item.event.position
+          } else reached = item.position
+          publishingAll ??= publishAll().catch(checks.fail)
+          if (messages.length >= BATCH) await publishingAll
         }
       } finally {
         checks.end()
+        await publishingAll
         // Fails when the lease is lost: then another relay makes notes.
         await publishing.note().catch(() => {})
       }
@@ -204,16 +222,17 @@ function publisher(
 
 /**
  * A check that finds the bus unavailable is repeated.
- * @returns a signal that is aborted with `signal` and when a check fails, and a function that ends the checks
+ * @returns a signal that is aborted with `signal`, when a check fails, and by `fail`; a function that ends the checks
  */
 function repeatedly(check: () => Promise<void>, signal: AbortSignal) {
   const failed = new AbortController()
+  const fail = (error: unknown) => failed.abort(error)
   const checkOnce = () =>
     check().catch(error => {
-      if (!(error instanceof BusUnavailable)) failed.abort(error)
+      if (!(error instanceof BusUnavailable)) fail(error)
     })
   const checking = setInterval(checkOnce, CHECK_MS)
-  return { signal: AbortSignal.any([signal, failed.signal]), end: () => clearInterval(checking) }
+  return { signal: AbortSignal.any([signal, failed.signal]), fail, end: () => clearInterval(checking) }
 }
 
 /** Whether the bus lacks published messages, apart from messages that it has removed because of their age. */

@@ -1,13 +1,14 @@
 import {
   HeldMessages,
+  handlingEarly,
   type Projector,
   type Publication,
   type Reaction,
-  type ReactorOptions,
   startReactor,
   startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
+import type { Message } from '@gantry/messaging'
 import { handlingMessage } from '@gantry/tracing'
 import { measureBuffer } from './buffers.ts'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
@@ -40,7 +41,7 @@ export interface ServiceParts {
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, now, process } = dependencies
-  const { holder, log, metrics, peers } = process
+  const { holder, log, metrics, peers, early } = process
   const { name, routes, projectors, publication, workers = [], responders = [], drain } = parts
   const reactors: Reaction[] = [...(parts.reactors ?? []), forgettingUsers(name, readModels)]
   const relays: Worker[] = []
@@ -70,7 +71,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       countErrorsOf(projectors.flatMap(({ workers }) => workers))
       for (const follower of followers) showLag(metrics, follower)
       if (only === 'projectors') return
-      relays.push(startRelay({ name: relay, publication, eventStore, readModels, bus, holder, log }))
+      relays.push(startRelay({ name: relay, publication, eventStore, readModels, bus, holder, log, early }))
       working.push(...workers.map(start => start()))
       for (const reactor of reactors) {
         const missed = missedMessageCounter(metrics)(reactor.consumer)
@@ -78,20 +79,22 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
         followers.push(following)
         showLag(metrics, following)
         measureBuffer(metrics, 'bus-messages', following.bytes)
-        const within: ReactorOptions['within'] = (message, work) => handlingMessage(bus.system, message, work)
+        const within = (message: Message, work: () => Promise<void>) =>
+          handlingMessage(bus.system, message, work)
         const held = new HeldMessages({ consumer: reactor.consumer, eventStore, now, log })
-        const react = held.holding(message => following.handling(message, () => reactor.react(message)))
+        const handling = handlingEarly(reactor, { messages: early, isReady: isCaughtUp, within })
+        const react = held.holding(message => following.handling(message, () => handling.react(message)))
         const options = {
           bus,
           eventStore,
           readModels,
           holder,
           log,
-          isReady: () => isCaughtUp(),
+          isReady: isCaughtUp,
           within,
           missed,
         }
-        working.push(startReactor({ ...reactor, react }, options))
+        working.push(handling, startReactor({ ...reactor, react }, options))
         working.push(held.start(message => within(message, () => reactor.react(message))))
       }
       countErrorsOf([...relays, ...working])

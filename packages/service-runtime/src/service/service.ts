@@ -1,5 +1,5 @@
 import type { Lag, Operation, Principal } from '@gantry/contracts'
-import type { CommandMetadata, EventStore, Log } from '@gantry/event-sourcing'
+import type { CommandMetadata, EarlyMessages, EventStore, Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/stores'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -28,6 +28,8 @@ export interface ServiceProcess {
   metrics: Registry
   /** The other services. */
   peers: Peers
+  /** Left out where the services have processes of their own. */
+  early?: EarlyMessages
 }
 
 /**

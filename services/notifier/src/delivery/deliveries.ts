@@ -50,8 +50,15 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
     command: Extract<DeliveryCommand, { type: 'CreateDelivery' }>,
     event: PublicEvent,
   ): Promise<Executed<DeliveryState, DeliveryEvent>> {
-    if (!isTooOld(command, this.#rules)) await this.payloads.store(event, command.format)
-    return this.execute(command.id, command)
+    if (isTooOld(command, this.#rules)) return this.execute(command.id, command)
+    const { format } = command
+    const stored = this.payloads.store(event, format)
+    if (!this.payloads.isSmall(event.id, format)) await stored
+    // Both appends share a commit or a round trip. An attempt is made when both are done. If the process dies in between,
+    // the event is handled again, and stores the body, before the claimed attempt counts as lost.
+    const storedAtLast = stored.catch(() => this.payloads.store(event, format))
+    const [executed] = await Promise.all([this.execute(command.id, command), storedAtLast])
+    return executed
   }
 
   /** The first pending deliveries of a webhook, in the order of the field `queue`. */

@@ -19,6 +19,9 @@ export const MEDIA_TYPES: Readonly<Record<WebhookFormat, string>> = {
 /** Maximum number of characters of cached bodies. An attempt needs the body soon after the delivery was created. */
 const CACHED = 8_388_608
 
+/** Number of characters from which on the append of a body may be refused as too large. */
+const SMALL = 65_536
+
 const streamOf = (eventId: string, format: WebhookFormat) => streamName('payload', `${eventId}-${format}`)
 
 export interface PayloadsOptions {
@@ -34,6 +37,8 @@ export interface PayloadsOptions {
  */
 export class Payloads {
   readonly #options: PayloadsOptions
+  /** Number of characters of the bodies that are being stored, by stream. */
+  readonly #appending = new Map<string, number>()
   readonly #bodies: LRUCache<string, string, () => Promise<string | undefined>>
 
   constructor(options: PayloadsOptions) {
@@ -50,6 +55,11 @@ export class Payloads {
     const stream = streamOf(event.id, format)
     // A read that has begun before finds nothing.
     while (!(await this.#bodies.fetch(stream, { context: () => this.#append(stream, event, format) })));
+  }
+
+  /** Whether the body of an event is being stored and so small that its append cannot be refused as too large. */
+  isSmall(eventId: string, format: WebhookFormat): boolean {
+    return (this.#appending.get(streamOf(eventId, format)) ?? SMALL) < SMALL
   }
 
   /** The body of an event; undefined when it is not stored. */
@@ -70,6 +80,7 @@ export class Payloads {
   async #append(stream: string, event: PublicEvent, format: WebhookFormat): Promise<string | undefined> {
     const { eventStore, now, publicUrl } = this.#options
     const body = bodyOf(event, format, publicUrl)
+    this.#appending.set(stream, body.length)
     const metadata = {
       actor: { id: null, name: 'notifier' },
       requestId: event.requestId,
@@ -83,6 +94,8 @@ export class Payloads {
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error
       return this.#read(stream)
+    } finally {
+      this.#appending.delete(stream)
     }
   }
 

@@ -1,0 +1,89 @@
+import { EarlyMessages, type EventStore } from '@gantry/event-sourcing'
+import type { Dependencies } from '@gantry/service-runtime'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { type Notifier, openNotifier } from './testing/notifier-host.ts'
+import { eventOf, openReceiver, type Receiver } from './testing/receiver.ts'
+
+let receiver: Receiver
+beforeEach(async () => {
+  receiver = await openReceiver()
+})
+
+/** A notifier whose relay is in its process, with a bus that stores no event until `open` is called. */
+async function openWithHeldBus(eventStoreOf = ({ eventStore }: Dependencies) => eventStore) {
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  const around = (dependencies: Dependencies): Dependencies => {
+    const { bus, process } = dependencies
+    const publish: typeof bus.publish = (...published) => opened.then(() => bus.publish(...published))
+    return {
+      ...dependencies,
+      bus: { ...bus, publish },
+      eventStore: eventStoreOf(dependencies),
+      process: { ...process, early: new EarlyMessages() },
+    }
+  }
+  const host = await openNotifier({}, { around })
+  onTestFinished(() => open())
+  return { host, open }
+}
+
+/** An event store whose first append to a stream with the prefix fails. */
+const failingOnce =
+  (prefix: string, failed = () => {}) =>
+  ({ eventStore }: Dependencies): EventStore => {
+    let fails = true
+    return {
+      ...eventStore,
+      async append(stream, ...appended) {
+        if (!fails || !stream.startsWith(prefix)) return eventStore.append(stream, ...appended)
+        fails = false
+        failed()
+        throw new Error('the disk is gone')
+      },
+    }
+  }
+
+const event = { source: '/subscriptions', specversion: '1.0', type: 'SUBSCRIPTION_CREATED' }
+const produce = async (host: Notifier, n: number) => {
+  const { status } = await host.call('POST', '/events', { ...event, id: String(n), data: { n } })
+  expect(status).toBe(202)
+}
+const arrived = (path: string) => receiver.on(path).map(arrival => eventOf(arrival).data)
+
+describe('an event of the process itself', () => {
+  test('is delivered before the bus has it, and once; ordered webhooks wait for the bus', async () => {
+    const { host, open } = await openWithHeldBus()
+    await host.subscribe(receiver.url('/a'), [event.type])
+    await produce(host, 1)
+    await receiver.arrivals('/a', 1)
+    await host.having('SUCCESS', 1)
+    await host.subscribe(receiver.url('/ordered'), [event.type], { ordered: true })
+    await produce(host, 2)
+    await receiver.arrivals('/a', 2)
+    expect(arrived('/ordered')).toEqual([])
+    open()
+    await produce(host, 3)
+    await host.having('SUCCESS', 5)
+    expect(arrived('/a')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+    expect(arrived('/ordered')).toEqual([{ n: 2 }, { n: 3 }])
+  })
+
+  test('is delivered from the bus after it could not be handled early', async () => {
+    const failed = Promise.withResolvers<void>()
+    const { host, open } = await openWithHeldBus(failingOnce('delivery-', failed.resolve))
+    await host.subscribe(receiver.url('/a'), [event.type])
+    await produce(host, 1)
+    await failed.promise
+    open()
+    await host.having('SUCCESS', 1)
+    expect(arrived('/a')).toEqual([{ n: 1 }])
+  })
+
+  test('is sent by its first attempt although its body could not be stored with the claim', async () => {
+    const { host } = await openWithHeldBus(failingOnce('payload-'))
+    await host.subscribe(receiver.url('/a'), [event.type])
+    await produce(host, 1)
+    expect(await host.only('SUCCESS')).toMatchObject({ attempts: 1 })
+    expect(arrived('/a')).toEqual([{ n: 1 }])
+  })
+})
