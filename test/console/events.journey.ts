@@ -148,7 +148,7 @@ test('the filters of the feed find records by name, and survive a reload with th
   await found.getByRole('option', { name: last }).click()
   await expect.poll(() => searchOf(page).webhook).toBe(webhook.id)
   const { position } = await eventOf(api)
-  await page.getByLabel('Follow after a position').fill(position)
+  await page.getByLabel('After a position').fill(position)
   await page.getByRole('button', { name: 'Follow', exact: true }).click()
   await expect.poll(() => searchOf(page).after).toBe(position)
 })

@@ -10,7 +10,7 @@ import {
   readInPagesOf,
   test,
 } from './src/browser.ts'
-import { createUser, createWebhook, request, tokenWith, unique, url } from './src/service.ts'
+import { createApi, createUser, createWebhook, request, tokenWith, unique, url } from './src/service.ts'
 
 const palette = (page: Page) => page.getByRole('combobox', { name: 'Find a page, an action or a record' })
 const results = (page: Page, group: string) =>
@@ -142,6 +142,11 @@ test('the palette opens pages and records by name with the keyboard', async ({ p
   await createWebhook({ active: false, displayName: first })
   const { id } = await createWebhook({ active: false, displayName: name })
   const { id: user, username } = await createUser()
+  // A text that mentions the name does not come before the name.
+  await createApi({ displayName: 'Of another name', description: `Sends ${name}` })
+  await expect
+    .poll(async () => (await request('GET', `/apis?q=${encodeURIComponent(name)}`)).content.length)
+    .toBe(1)
   const { totalElements } = await request('GET', '/webhooks')
   await readInPagesOf(page, Math.ceil(totalElements / 2), '/webhooks')
   await open(page, '/apis')
@@ -161,6 +166,7 @@ test('the palette opens pages and records by name with the keyboard', async ({ p
   await page.waitForURL(`**/console/users/${user}`)
   await palette(page).waitFor({ state: 'hidden' })
   await find(page, name)
+  await results(page, 'APIs that mention it').waitFor()
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/console/webhooks/${id}**`)
 })

@@ -181,11 +181,12 @@ ${(Array.isArray(examples) ? examples : []).map(
 }
 
 const STYLE = html`
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --line: #8884; --link: light-dark(#0b7285, #66d9e8); }
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; --line: #8884; --link: light-dark(#0b7285, #66d9e8); }
 body { margin: 0; display: grid; grid-template-columns: 16rem minmax(0, 1fr); gap: 0 2rem; overflow-wrap: anywhere; background: light-dark(#fff, #242424); color: light-dark(#000, #d8d8d8); }
 a { color: var(--link); } nav a { text-decoration: none; } nav a:hover { text-decoration: underline; }
 nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); }
 nav.pages { grid-column: 1 / -1; position: static; height: auto; display: flex; flex-wrap: wrap; gap: .4rem 1.5rem; padding: .9rem 1.5rem; border: 0; border-bottom: 1px solid var(--line); }
+nav .brand { display: flex; gap: .5rem; align-items: center; font-weight: 700; }
 nav ul { list-style: none; padding: 0; } nav li { margin: .35rem 0; }
 main { padding: 0 1.5rem 4rem; min-width: 0; max-width: 60rem; } h2 { margin-top: 3rem; padding-bottom: .3rem; border-bottom: 1px solid var(--line); }
 code, pre { font: 14px/1.4 ui-monospace, monospace; }

@@ -18,13 +18,54 @@ import { pascalCase, webhookPaths } from './openapi-webhooks.ts'
 
 const DESCRIPTION = `Management of API definitions, their images, versions and deployments, of access tokens and webhooks.
 
+## Quick start
+
+Log in. The header \`Authorization\` of the response has the token.
+
+\`\`\`sh
+BASE_URL=http://localhost:8080
+curl -i $BASE_URL/login \\
+  -H 'content-type: application/json' \\
+  -d '{"username":"NAME","password":"PASSWORD"}'
+\`\`\`
+
+Send the token with each request. It ends after some hours; a program uses a token of \`POST /accessTokens\`.
+
+\`\`\`sh
+TOKEN=...
+curl "$BASE_URL/apis?size=5" \\
+  -H "Authorization: Bearer $TOKEN"
+\`\`\`
+
+Create a webhook. Only this response has the secret that verifies its deliveries.
+
+\`\`\`sh
+curl $BASE_URL/webhooks \\
+  -H "Authorization: Bearer $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '{"displayName":"First","active":true,
+    "url":"https://example.com/hook",
+    "eventTypes":["API_CREATED"]}'
+\`\`\`
+
+## Requests
+
+Unknown members of bodies are ignored. A query parameter that an operation does not list is refused with
+the status 400. HEAD is supported wherever GET is.
+
+A body may have at most 1 KiB unless the operation states another limit. A larger one is answered with
+the status 413; if there is not enough memory for it at the moment, with 503 and \`Retry-After\`.
+
+## Responses
+
 Every response has an \`X-Request-Id\`: that of the request, or a new one. Failures are problem details (RFC 9457)
-with a stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not list is
-refused with the status 400. Lists contain a change of their records as soon as it is answered; the audit log,
-events and search by words follow within moments. HEAD is supported wherever GET is. Text of more than 1 KiB is
-compressed for clients that accept it, except streams and documents of versions; entity tags are the same in every
-encoding. A request body may have at most 1 KiB unless the operation states another limit. A larger body is answered
-with the status 413; if there is not enough memory for the body at the moment, with 503 and \`Retry-After\`.`
+with a stable \`code\`.
+
+Lists contain a change of their records as soon as it is answered. The audit log, events and search by words follow
+within moments.
+
+Text of more than 1 KiB is compressed for clients that accept it, except streams and documents of versions. Entity
+tags are the same in every encoding.`
 
 const HEADERS = {
   'X-Request-Id': 'Id of the request, for support and logs',

@@ -62,7 +62,7 @@ function EntryProperties({ entry }: { entry: Entry }) {
         <Copied value={requestId} what="request id" />
       </Property>
       <Property name="Place in the chain">
-        Record {number}, position {position}
+        Record {number.toLocaleString('en')}, position {position}
       </Property>
     </Properties>
   )

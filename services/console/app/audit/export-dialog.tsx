@@ -2,9 +2,11 @@ import { Button, Code, Group, List, Modal, Progress, Radio, Stack, Text } from '
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
+import { Copied } from '../parts/copy.tsx'
+import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { type ExportFilters, FORMATS, type Format } from './export.ts'
-import { type ExportState, useExport } from './use-export.ts'
+import { type ExportState, fileName, useExport } from './use-export.ts'
 
 interface ExportDialogProps {
   filters: ExportFilters
@@ -35,9 +37,14 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
           </Stack>
         </Radio.Group>
         <Text size="sm">
-          The file has the hash chain and signatures. <Code>npm run audit -- verify FILE</Code> proves without
-          the service that no record was changed.
+          The file has the hash chain and signatures. This command proves without the service that no record
+          was changed. The page{' '}
+          <AnchorLink to="/audit/proofs" size="sm" underline="always">
+            Proofs
+          </AnchorLink>{' '}
+          has more on it.
         </Text>
+        <Copied value={`npm run audit -- verify ${fileName(format)}`} what="command" />
         <ExportProgress state={state} filters={filters} />
         {state.kind === 'failed' && (
           <ProblemPanel what="The export is incomplete" error={state.error} onRetry={resume} />

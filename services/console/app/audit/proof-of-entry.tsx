@@ -36,7 +36,8 @@ export function ProofOfEntry({ number }: { number: number }) {
       <Alert color="gray" title="Not covered by a signed day yet" role="note">
         <Text size="sm">
           The root of its UTC day is signed after midnight. Until then the head of the chain covers it, which
-          is signed for each request: record {number} of {proof.head.number}. {more}
+          is signed for each request: record {number.toLocaleString('en')} of{' '}
+          {proof.head.number.toLocaleString('en')}. {more}
         </Text>
       </Alert>
     )
@@ -48,7 +49,7 @@ export function ProofOfEntry({ number }: { number: number }) {
     <Alert {...covered} role="note">
       <Text size="sm">
         {valid
-          ? `The signature is valid, and the audit log leads to the signed hash of the records ${before.number + 1} to ${after.number}.`
+          ? `The signature is valid, and the audit log leads to the signed hash of the records ${(before.number + 1).toLocaleString('en')} to ${after.number.toLocaleString('en')}.`
           : 'The signature is not valid, or the audit log no longer leads to the signed hash: records were changed, removed or added.'}{' '}
         {more}
       </Text>

@@ -1,10 +1,10 @@
 import { AnchorLink } from '../parts/links.tsx'
 import '../more-styles.ts'
-import { Alert, Anchor, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Code, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { INTERFACE_PATH } from '../http/place.ts'
-import { Copied } from '../parts/copy.tsx'
+import { CodeBlock, Copied } from '../parts/copy.tsx'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { Pages } from '../parts/pagination.tsx'
@@ -43,6 +43,7 @@ export function ProofsPage() {
       {newest.isPending && <Loading what="the proofs" />}
       {newest.data && <Status proofs={newest.data} />}
       {newest.data?.head && <Head head={newest.data.head} />}
+      {newest.data?.head && <Verification head={newest.data.head} />}
       {shown.data && (
         <>
           <Title order={2} size="h4">
@@ -122,7 +123,7 @@ function Head({ head }: { head: NonNullable<Proofs['head']> }) {
         </Text>
         <Properties>
           <Property name="Last record">
-            Record {head.number}, position {head.position || 'none'}
+            Record {head.number.toLocaleString('en')}, position {head.position || 'none'}
           </Property>
           <Property name="Chain hash">
             <Copied value={head.chainHash} what="chain hash" />
@@ -137,6 +138,31 @@ function Head({ head }: { head: NonNullable<Proofs['head']> }) {
         </Properties>
       </Stack>
     </Paper>
+  )
+}
+
+/** The commands that check an export without trust in the service. */
+function Verification({ head }: { head: NonNullable<Proofs['head']> }) {
+  const keys = new URL(`${INTERFACE_PATH}/.well-known/audit-keys.json`, location.origin)
+  const text = [
+    `curl -o audit-keys.json ${keys}`,
+    'npm run audit -- export audit.ndjson',
+    `npm run audit -- verify audit.ndjson --keys audit-keys.json --against audit-head-${head.number}.json`,
+  ].join('\n')
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">
+        Verify the audit log
+      </Title>
+      <Text size="sm">
+        In a checkout of Gantry; in a container and in the installed package the command is{' '}
+        <Code>gantry audit</Code>. The export needs <Code>BASE_URL</Code> and <Code>GANTRY_TOKEN</Code>, or
+        the page Entries makes it. The verification needs neither, so that it also works on another machine.
+        The head is the file of the button “Save the head”: keep the keys and an older head elsewhere, because
+        a forger could replace those of the service.
+      </Text>
+      <CodeBlock label="Commands that verify the audit log" text={text} maxHeight={200} wrap />
+    </Stack>
   )
 }
 
@@ -177,7 +203,11 @@ function Root({ root: { day, count, first, last, signedAt, valid } }: { root: Da
         </AnchorLink>
       </Table.Td>
       <Table.Td>{count.toLocaleString('en')}</Table.Td>
-      <Table.Td>{first && last ? `${first.number} to ${last.number}` : 'none'}</Table.Td>
+      <Table.Td>
+        {first && last
+          ? `${first.number.toLocaleString('en')} to ${last.number.toLocaleString('en')}`
+          : 'none'}
+      </Table.Td>
       <Table.Td>{timeWithMilliseconds(signedAt)}</Table.Td>
       <Table.Td>
         <StateBadge color={valid ? 'teal' : 'red'}>{valid ? 'Valid' : 'Broken'}</StateBadge>

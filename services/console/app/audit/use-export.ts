@@ -26,7 +26,7 @@ export function useExport(filters: ExportFilters) {
           setState({ kind: 'running', so })
         },
       })
-      save(so.blob, `audit-log-${new Date().toISOString().slice(0, 10)}.${format}`)
+      save(so.blob, fileName(format))
       setState({ kind: 'complete', so })
     } catch (error) {
       setState(ending.signal.aborted ? { kind: 'cancelled', so } : { kind: 'failed', so, error })
@@ -40,3 +40,6 @@ export function useExport(filters: ExportFilters) {
     cancel: () => running.current?.abort(),
   }
 }
+
+/** The name of a file that is exported today. */
+export const fileName = (format: Format) => `audit-log-${new Date().toISOString().slice(0, 10)}.${format}`

@@ -91,7 +91,7 @@ function AfterPosition({
   return (
     <Group component="form" gap="xs" align="end" wrap="nowrap" onSubmit={submit}>
       <TextInput
-        label="Follow after a position"
+        label="After a position"
         flex={1}
         miw={0}
         value={typed}

@@ -24,6 +24,8 @@ export interface Command {
 
 /** Records of a kind that are shown. */
 const SHOWN = 6
+/** APIs whose description, tags or operations have the words. */
+const OTHER_APIS = 'APIs that mention it'
 const TYPING_MS = 150
 const FRESH_MS = 60_000
 
@@ -60,32 +62,25 @@ export function useCommands(current: Session, text: string): Command[] {
     },
     { id: 'sign-out', group: 'Actions', label: 'Sign out', run: signOut },
   ]
-  return commands.filter(({ label, detail = '' }) => matches(`${label} ${detail}`, text))
+  // A page is also found by its group, after those with the name.
+  const inGroup = commands.filter(({ label, detail = '' }) => matches(`${label} ${detail}`, text))
+  return [true, false].flatMap(named => inGroup.filter(({ label }) => matches(label, text) === named))
 }
 
 /** The APIs, operations, webhooks and users that match a text. Without a text there are none. */
 export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
   const { apis, operations, names, webhooks, users } = useSearches(current, text)
+  const ofApis = (apis.data?.content ?? []).map(({ id, name, displayName }) => ({
+    id,
+    group: matches(`${displayName} ${name}`, text) ? 'APIs' : OTHER_APIS,
+    label: displayName,
+    detail: displayName === name ? undefined : name,
+    path: `/apis/${id}`,
+  }))
+  // A name comes before a text that has the words.
   const found: Command[] = [
-    ...(apis.data?.content ?? []).map(({ id, name, displayName }) => ({
-      id,
-      group: 'APIs',
-      label: displayName ?? name,
-      detail: displayName && displayName !== name ? name : undefined,
-      path: `/apis/${id}`,
-    })),
-    ...(operations.data?.content ?? []).map((operation, index) => {
-      const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
-      const about = operation.summary ?? operation.operationId
-      return {
-        id: `operation-${index}`,
-        group: 'Operations',
-        label: `${operation.method} ${operation.path}`,
-        detail: [about, api].filter(Boolean).join(' · '),
-        path: pathOf(operation),
-      }
-    }),
+    ...ofApis.filter(({ group }) => group !== OTHER_APIS),
     ...(webhooks.data?.webhooks ?? [])
       .filter(({ name, displayName }) => matches(`${name} ${displayName}`, text))
       .slice(0, SHOWN)
@@ -102,6 +97,18 @@ export function useRecords(current: Session, typed: string) {
       detail: username,
       path: `/users/${id}`,
     })),
+    ...ofApis.filter(({ group }) => group === OTHER_APIS),
+    ...(operations.data?.content ?? []).map((operation, index) => {
+      const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
+      const about = operation.summary ?? operation.operationId
+      return {
+        id: `operation-${index}`,
+        group: 'Operations',
+        label: `${operation.method} ${operation.path}`,
+        detail: [about, api].filter(Boolean).join(' · '),
+        path: pathOf(operation),
+      }
+    }),
   ]
   const searches = [apis, operations, webhooks, users]
   return {

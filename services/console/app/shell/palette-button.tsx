@@ -7,7 +7,7 @@ import { MODIFIER } from './modifier.ts'
 import type { PaletteProps } from './palette.tsx'
 import classes from './shell.module.css'
 
-const LABEL = 'Find a page, an API or a webhook'
+const LABEL = 'Find pages, actions, APIs and more'
 
 /** Opens the command palette, which is read when it is first used. */
 export function PaletteButton({ current }: { current: Session }) {

@@ -81,7 +81,7 @@ function Search({ current, onRun }: { current: Session; onRun: (command: Command
         px="sm"
         data-autofocus
         leftSection={<SearchIcon />}
-        placeholder="Find a page, an API, an operation, a webhook or a user"
+        placeholder="Search by name or words"
         aria-label="Find a page, an action or a record"
         role="combobox"
         aria-expanded={entries.length > 0}
@@ -194,6 +194,6 @@ function stateText(count: number, reading: boolean, error: unknown): string {
     const problem = asProblem(error)
     return `Some results are missing: ${problem.title}. ${adviceOn(problem) ?? ''}`
   }
-  if (count === 0) return 'Nothing has this name.'
+  if (count === 0) return 'No page, action or record matches.'
   return `${count} ${count === 1 ? 'result' : 'results'}. Choose with the arrow keys and Enter.`
 }

@@ -9,7 +9,7 @@ interface Shortcut {
 
 const SHORTCUTS: Readonly<Record<string, readonly Shortcut[]>> = {
   Everywhere: [
-    { keys: [MODIFIER, 'K'], what: 'Open the command palette: pages, APIs and actions' },
+    { keys: [MODIFIER, 'K'], what: 'Open the command palette: pages, actions and records' },
     { keys: ['/'], what: 'Go to the search of the page' },
     { keys: ['?'], what: 'Show this list' },
     { keys: ['Esc'], what: 'Close a dialog or a menu' },
