@@ -25,7 +25,7 @@ export function AuditPage() {
   const [exporting, setExporting] = useState(false)
   const cache = useQueryClient()
   const change = (changed: AuditSearch) =>
-    navigate({ search: before => ({ ...before, ...changed }), replace: true })
+    navigate({ search: before => ({ ...before, ...changed }), replace: true, resetScroll: false })
   const refresh = () => cache.invalidateQueries({ queryKey: ['audit'] })
   return (
     <Stack gap="md">
@@ -90,6 +90,7 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
             {entries.total.toLocaleString('en')} {entries.total === 1 ? 'entry' : 'entries'}
           </Text>
           <Split
+            selected={search.entry}
             list={
               <EntryList
                 rows={rows}

@@ -32,7 +32,7 @@ export function EventsPage() {
   const events = oldestFirst ? received : received.toReversed()
   const selected = useSelected(events, search.event)
   const change = (changed: object, replace = false) =>
-    navigate({ search: before => ({ ...before, ...changed }) as EventsSearch, replace })
+    navigate({ search: before => ({ ...before, ...changed }) as EventsSearch, replace, resetScroll: false })
   return (
     <Stack gap="md">
       <Group justify="space-between">
@@ -57,6 +57,7 @@ export function EventsPage() {
       <Refused state={state} onChange={change} onRetry={() => setRound(round + 1)} />
       <Removed count={state.removed} oldestFirst={oldestFirst} />
       <Split
+        selected={selected?.id}
         list={
           events.length === 0 ? (
             <Nothing state={state} search={search} onChange={change} />
