@@ -18,8 +18,13 @@ export function RolesDialog({ opened, onClose }: { opened: boolean; onClose: () 
         <Table.Tbody>
           {ROLES.map(role => (
             <Table.Tr key={role}>
-              <Table.Th scope="row">{ROLE_NAMES[role]}</Table.Th>
-              <Table.Td>{ROLE_TEXTS[role]}</Table.Td>
+              <Table.Th scope="row">
+                {ROLE_NAMES[role]}
+                <Text size="sm" hiddenFrom="sm">
+                  {ROLE_TEXTS[role]}
+                </Text>
+              </Table.Th>
+              <Table.Td visibleFrom="sm">{ROLE_TEXTS[role]}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
