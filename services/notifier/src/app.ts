@@ -13,6 +13,7 @@ import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
 import { delivering, type ExternalDependencies } from './dispatch/delivering.ts'
+import { startAttemptsOfDied } from './dispatch/died.ts'
 import { healths } from './dispatch/health.ts'
 import { SCHEDULER } from './dispatch/scheduler.ts'
 import { downloads } from './http/download.ts'
@@ -52,7 +53,9 @@ export function notifierService(
   const { leases } = readModels
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
 
+  const startedAt = now().toISOString()
   const projector = new Projector({ ...dependencies, ...process, ...PROJECTED })
+  const caughtUp = () => projector.caughtUp
   const periods = temporalWebhooks(dependencies, settings.WEBHOOK_ALLOWED_CIDRS)
   const storing = { ...dependencies, projector }
   const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS, settings.MAX_WEBHOOKS_PER_OWNER)
@@ -98,8 +101,9 @@ export function notifierService(
         dispatcher.start()
         return { name: SCHEDULER, stop: () => delivery.release() }
       },
+      ...(process.alone ? [() => startAttemptsOfDied({ dispatcher, startedAt, caughtUp, log })] : []),
       () => startRecoverer({ recoveries, webhooks, deliveries, dispatcher, bus, leases, holder, log }),
-      () => startOwnerChecks({ owners, caughtUp: () => projector.caughtUp, leases, holder, log }),
+      () => startOwnerChecks({ owners, caughtUp, leases, holder, log }),
     ],
     responders: [
       responder(requests.reseal('notifier'), reseal),

@@ -2,7 +2,7 @@ import { EarlyMessages, type EventStore } from '@gantry/event-sourcing'
 import type { Dependencies } from '@gantry/service-runtime'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Notifier, openNotifier } from './testing/notifier-host.ts'
-import { eventOf, openReceiver, type Receiver } from './testing/receiver.ts'
+import { delayedReply, eventOf, openReceiver, type Receiver } from './testing/receiver.ts'
 
 let receiver: Receiver
 beforeEach(async () => {
@@ -19,7 +19,7 @@ async function openWithHeldBus(eventStoreOf = ({ eventStore }: Dependencies) => 
       ...dependencies,
       bus: { ...bus, publish },
       eventStore: eventStoreOf(dependencies),
-      process: { ...process, early: new EarlyMessages() },
+      process: { ...process, alone: { early: new EarlyMessages() } },
     }
   }
   const host = await openNotifier({}, { around })
@@ -86,4 +86,22 @@ describe('an event of the process itself', () => {
     expect(await host.only('SUCCESS')).toMatchObject({ attempts: 1 })
     expect(arrived('/a')).toEqual([{ n: 1 }])
   })
+})
+
+test('an attempt of a process that died is made again at once when no other process can be making it', async () => {
+  const around = (dependencies: Dependencies): Dependencies => ({
+    ...dependencies,
+    process: { ...dependencies.process, alone: { early: new EarlyMessages() } },
+  })
+  const host = await openNotifier({ WEBHOOK_TIMEOUT: '5m' }, { around })
+  await host.subscribe(receiver.url('/a'), [event.type])
+  const { respond, letGo } = delayedReply()
+  receiver.respond = respond
+  await produce(host, 1)
+  await receiver.arrivals('/a', 1)
+  await host.kill()
+  await receiver.arrivals('/a', 2)
+  letGo()
+  const delivered = await host.only('SUCCESS')
+  expect(delivered.attemptLog.map(({ error }) => error)).toEqual(['lost', null])
 })

@@ -78,7 +78,7 @@ export function compose(
     newId: randomUUID,
     encryptionKeys: folder.encryptionKeys,
     // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
-    process: { holder: 'standalone', log, metrics, peers, early: new EarlyMessages() },
+    process: { holder: 'standalone', log, metrics, peers, alone: { early: new EarlyMessages() } },
   }
   const { identity, services } = servicesOver(dependencies, blobs, settings)
   readModelMetrics(

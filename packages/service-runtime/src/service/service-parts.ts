@@ -41,7 +41,8 @@ export interface ServiceParts {
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, now, process } = dependencies
-  const { holder, log, metrics, peers, early } = process
+  const { holder, log, metrics, peers, alone } = process
+  const early = alone?.early
   const { name, routes, projectors, publication, workers = [], responders = [], drain } = parts
   const reactors: Reaction[] = [...(parts.reactors ?? []), forgettingUsers(name, readModels)]
   const relays: Worker[] = []

@@ -28,8 +28,8 @@ export interface ServiceProcess {
   metrics: Registry
   /** The other services. */
   peers: Peers
-  /** Left out where the services have processes of their own. */
-  early?: EarlyMessages
+  /** Set where all services share this process, and no other process uses the stores. */
+  alone?: { early: EarlyMessages }
 }
 
 /**

@@ -16,6 +16,9 @@ import { Payloads } from './payloads.ts'
 /** Number of cached delivery states. The outcome of an attempt needs the state again soon after the claim. */
 const CACHED_STATES = 2_000
 
+/** Maximum number of deliveries in a list of running attempts. */
+const MOST_RUNNING = 1_000
+
 const OUTCOME = ['url', 'startedAt', 'durationMs', 'error', 'fault'] as const
 export type AttemptOutcome = Pick<Attempt, (typeof OUTCOME)[number]>
 
@@ -81,6 +84,16 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
       limit,
     })
     return found.map(({ doc }) => doc.attemptLog)
+  }
+
+  /** Ids of pending deliveries whose last attempt started between two times, ISO 8601, and has no outcome. */
+  async running(from: string, before: string): Promise<string[]> {
+    const found = await this.documents.list({
+      where: { queue: { gt: '' }, lastAttemptAt: { gte: from, lt: before } },
+      sort: [{ field: 'lastAttemptAt', direction: 'desc' }],
+      limit: MOST_RUNNING,
+    })
+    return found.filter(({ doc }) => doc.attemptLog.at(-1)?.durationMs === null).map(({ doc }) => doc.id)
   }
 
   countPending(): Promise<number> {

@@ -94,6 +94,8 @@ export type DeliveryCommand =
    */
   | ({ type: 'Unblock'; claim?: AttemptClaim | undefined } & Commanded)
   | ({ type: 'StartAttempt'; claim: AttemptClaim } & Commanded)
+  /** The process that makes attempts started before this time, ISO 8601, has died. */
+  | ({ type: 'LoseAttempt'; before: string } & Commanded)
   | ({ type: 'RecordOutcome'; outcome: Outcome } & Commanded)
   | ({ type: 'RetryDelivery'; webhookDeleted: boolean } & Commanded)
   /** Retries a delivery that was given up, once for each recovery. */
@@ -162,6 +164,10 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
     }
     case 'StartAttempt':
       return isPending(state) ? claimed(state, command.claim, now) : []
+    case 'LoseAttempt':
+      return isPending(state) && 'sending' in state.next && (state.lastAttemptAt ?? '') < command.before
+        ? [lost(state.next.sending, now)]
+        : []
     case 'RecordOutcome':
       return recorded(rules, state, command.outcome, now)
     case 'RetryDelivery': {
@@ -195,9 +201,10 @@ function claimed({ next, trigger, attempts }: Pending, claim: AttemptClaim, now:
   if ('waitsFor' in next) return []
   if ('dueAt' in next) return next.dueAt <= now ? [started(attempts + 1, trigger, claim, now)] : []
   if (next.lostAt > now) return []
-  const lost: DeliveryEvent = { type: 'AttemptLost', data: { number: next.sending, at: now } }
-  return [lost, started(attempts + 1, trigger, claim, now)]
+  return [lost(next.sending, now), started(attempts + 1, trigger, claim, now)]
 }
+
+const lost = (number: number, at: string): DeliveryEvent => ({ type: 'AttemptLost', data: { number, at } })
 
 const started = (
   number: number,

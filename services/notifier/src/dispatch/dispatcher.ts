@@ -119,6 +119,16 @@ export class Dispatcher implements Dispatch, Starter {
     }
   }
 
+  /** Makes the attempts again that a process was making when it died. @param diedBefore ISO 8601 */
+  async loseAttempts(diedBefore: string): Promise<void> {
+    const { deliveries, lostAfterMs } = this.#options
+    const from = new Date(Date.parse(diedBefore) - lostAfterMs).toISOString()
+    for (const id of await deliveries.running(from, diedBefore)) {
+      const { state } = await deliveries.issue(id, { type: 'LoseAttempt', before: diedBefore })
+      this.#schedule(state)
+    }
+  }
+
   isBusy(id: string): boolean {
     return this.#busy.has(id)
   }
