@@ -86,7 +86,7 @@ test('many documents are imported by a job, which is listed with its results', a
   await drop(page, Object.fromEntries(files))
   await status(page, '1 new API, 20 new versions')
   await button(page, 'Import 21 documents')
-  await heading(page, 'Import').waitFor()
+  await heading(page, 'Import of 21 items').waitFor()
   await status(page, '21 succeeded, 0 failed')
   await checkPage(page)
   await fitsPhone(page)
