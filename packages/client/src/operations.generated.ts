@@ -38,6 +38,7 @@ export const ROUTES = {
   getRuleSet: { method: 'GET', path: '/ruleSets/{rule_set_id}' },
   updateRuleSet: { method: 'PUT', path: '/ruleSets/{rule_set_id}', repeatable: true },
   deleteRuleSet: { method: 'DELETE', path: '/ruleSets/{rule_set_id}' },
+  listEffectiveRules: { method: 'GET', path: '/ruleSets/{rule_set_id}/rules' },
   getApiCatalog: { method: 'GET', path: '/.well-known/api-catalog' },
   importApi: { method: 'POST', path: '/apis/import', keyed: true, body: '*/*' },
   changeApis: { method: 'POST', path: '/apis/bulk', keyed: true },
@@ -338,6 +339,7 @@ export const VALUES = {
   DeploymentJobStatus: ['RUNNING', 'SUCCEEDED', 'FAILED'],
   ChangeLevel: ['BREAKING', 'COMPATIBLE', 'UNCLEAR'],
   Severity: ['ERROR', 'WARNING'],
+  RuleFormat: ['oas2', 'oas3_0', 'oas3_1', 'oas3_2', 'async2', 'async3'],
   PlannedAction: ['CREATE', 'UPDATE', 'NONE'],
   JobType: ['BULK', 'IMPORT'],
   JobResultStatus: ['CREATED', 'UPDATED', 'DELETED', 'UNCHANGED', 'FAILED'],
@@ -1332,6 +1334,8 @@ export interface Schemas {
     totalElements: number
     /** True on the last page */
     last: boolean
+    /** How often each rule is broken, on all pages, findings that are not kept included */
+    rules: Array<Schemas['BrokenRule']>
     /** Whether a rule set finds more than is kept */
     truncated: boolean
   }
@@ -1352,6 +1356,16 @@ export interface Schemas {
     ruleSet: string | null
   }
   Severity: 'ERROR' | 'WARNING'
+  BrokenRule: {
+    /** Name of the rule set; null for the schema of the kind */
+    ruleSet: string | null
+    /** Stable, kebab-case; the name of the rule of a rule set */
+    code: string
+    /** How grave it is */
+    severity: Schemas['Severity']
+    /** Number of findings */
+    places: number
+  }
   OperationPage: {
     /** The items of the page, or the text */
     content: Array<Schemas['Operation']>
@@ -1453,6 +1467,18 @@ export interface Schemas {
     /** JSON Pointer (RFC 6901); null for other syntaxes */
     pointer: string | null
   }
+  EffectiveRules: {
+    /** The items of the page, or the text */
+    content: Array<Schemas['EffectiveRule']>
+  }
+  EffectiveRule: {
+    name: string
+    /** How grave it is */
+    severity: Schemas['Severity']
+    /** Where the rule has this severity, as in the names of groups of rules */
+    formats: Array<Schemas['RuleFormat']>
+  }
+  RuleFormat: 'oas2' | 'oas3_0' | 'oas3_1' | 'oas3_2' | 'async2' | 'async3'
   ApiCatalog: {
     /** Links by API */
     linkset: Array<Schemas['ApiLinks']>
@@ -2959,7 +2985,7 @@ export interface Operations {
   /**
    * List the findings in a document
    *
-   * Violations of the schema of its kind, at most 1,000, and for callers with READ_GOVERNANCE_DATA what enabled rule sets find, at most 500 of each. Errors first.
+   * Violations of the schema of its kind, at most 1,000, and for callers with READ_GOVERNANCE_DATA what enabled rule sets find, at most 500 of each, as many of each rule. Errors first.
    *
    * Requires the scope **API_READ**.
    */
@@ -3119,6 +3145,21 @@ export interface Operations {
     }
     output: { 204: undefined }
     options: 'ifMatch'
+  }
+  /**
+   * List the rules that a rule set applies
+   *
+   * Those of the sets that it extends included, by name. Rules that are off are left out.
+   *
+   * Requires the scope **RULE_SETS_READ**.
+   */
+  listEffectiveRules: {
+    input: {
+      /** Id of the rule set */
+      rule_set_id: string
+    }
+    output: { 200: Schemas['EffectiveRules'] }
+    options: never
   }
   /**
    * Read the catalogue as links for crawlers

@@ -60,6 +60,7 @@ export {
 export { type AuditDayRoot, listAuditProofs } from './operations/audit.ts'
 export { DocumentKind } from './operations/document-kinds.ts'
 export {
+  type BrokenRule,
   compareDocument,
   DescribedOperation,
   type DocumentChange,
@@ -175,7 +176,9 @@ export {
   createRuleSet,
   DEFAULT_RULE_SET,
   deleteRuleSet,
+  type EffectiveRule,
   getRuleSet,
+  listEffectiveRules,
   listRuleSets,
   MAX_RULE_SETS,
   previewRuleSet,

@@ -1,6 +1,7 @@
 import {
   DEFAULT_RULE_SET,
   type DocumentFinding,
+  type EffectiveRule,
   ROLE_SCOPES,
   type RuleSetPreview,
   type ScoredDocument,
@@ -41,6 +42,23 @@ describe.concurrent('rule sets', () => {
     ;(await client.get('/ruleSets')).is(200)
     ;(await client.post('/ruleSets', ruleSet('rules: {}'))).refused(403, 'scope-missing')
     expect(ROLE_SCOPES.ADMIN).toContain('RULE_SETS_WRITE')
+  })
+
+  test('tell the rules that they apply, and not those that are off', async () => {
+    const rule = 'rule/title: {subject: {type: Info, property: title}, assertions: {pattern: ^A}}'
+    const content = `extends: [minimal]\nrules: {info-license: off, ${rule}}\noas3_1Rules: {info-license: error}`
+    const { id } = await created(ruleSet(content, { enabled: false }))
+    const { content: rules } = (await admin.get(`/ruleSets/${id}/rules`)).as<{ content: EffectiveRule[] }>(
+      200,
+    )
+    expect(rules.filter(({ name }) => /^info-license$|title/.test(name))).toEqual([
+      { name: 'info-license', severity: 'ERROR', formats: ['oas3_1'] },
+      {
+        ...{ name: 'rule/title', severity: 'ERROR' },
+        formats: ['oas2', 'oas3_0', 'oas3_1', 'oas3_2', 'async2', 'async3'],
+      },
+    ])
+    expect(rules.length).toBeGreaterThan(10)
   })
 
   test('have one that is built in, with recommended rules', async () => {

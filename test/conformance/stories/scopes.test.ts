@@ -21,7 +21,7 @@ const OPERATIONS_OF = {
   JOBS_READ: `
     GET /jobs, GET /jobs/{}, GET /jobs/{}/results`,
   RULE_SETS_READ: `
-    GET /ruleSets, GET /ruleSets/{}`,
+    GET /ruleSets, GET /ruleSets/{}, GET /ruleSets/{}/rules`,
   RULE_SETS_WRITE: `
     POST /ruleSets, POST /ruleSets/preview, PUT /ruleSets/{}, DELETE /ruleSets/{}`,
   API_WRITE: `

@@ -65,6 +65,11 @@ export const DocumentFinding = Finding.extend({
 }).meta({ id: 'Finding' })
 export type DocumentFinding = z.infer<typeof DocumentFinding>
 
+export const BrokenRule = DocumentFinding.pick({ ruleSet: true, code: true, severity: true })
+  .extend({ places: z.int().meta({ description: 'Number of findings' }) })
+  .meta({ id: 'BrokenRule' })
+export type BrokenRule = z.infer<typeof BrokenRule>
+
 const line = (document: string) =>
   z
     .int()
@@ -274,7 +279,7 @@ export const listFindings = operation('listFindings', `GET ${path}/findings`, {
   ...part,
   summary: 'List the findings in a document',
   description:
-    'Violations of the schema of its kind, at most 1,000, and for callers with READ_GOVERNANCE_DATA what enabled rule sets find, at most 500 of each. Errors first.',
+    'Violations of the schema of its kind, at most 1,000, and for callers with READ_GOVERNANCE_DATA what enabled rule sets find, at most 500 of each, as many of each rule. Errors first.',
   scope: 'API_READ',
   params: DocumentPath,
   query: z.object({ page: paging(['line'], 'line,asc').page, size: paging(['line'], 'line,asc').size }),
@@ -283,6 +288,9 @@ export const listFindings = operation('listFindings', `GET ${path}/findings`, {
       description: 'A page of findings',
       schema: pageOf(DocumentFinding, 'Findings')
         .extend({
+          rules: z.array(BrokenRule).meta({
+            description: 'How often each rule is broken, on all pages, findings that are not kept included',
+          }),
           truncated: z.boolean().meta({ description: 'Whether a rule set finds more than is kept' }),
         })
         .meta({ id: 'FindingPage' }),
@@ -293,6 +301,7 @@ export const listFindings = operation('listFindings', `GET ${path}/findings`, {
         totalPages: 1,
         totalElements: 1,
         last: true,
+        rules: [{ ruleSet: null, code: finding.code, severity: finding.severity, places: 1 }],
         truncated: false,
       },
     },

@@ -83,6 +83,18 @@ export const RuleSetPreview = z
   .meta({ id: 'RuleSetPreview' })
 export type RuleSetPreview = z.infer<typeof RuleSetPreview>
 
+/** A rule of a set with its severity in some formats. Other rules, and this rule in other formats, are off. */
+export const EffectiveRule = z
+  .object({
+    name: z.string(),
+    severity: Finding.shape.severity,
+    formats: z
+      .array(z.enum(['oas2', 'oas3_0', 'oas3_1', 'oas3_2', 'async2', 'async3']).meta({ id: 'RuleFormat' }))
+      .meta({ description: 'Where the rule has this severity, as in the names of groups of rules' }),
+  })
+  .meta({ id: 'EffectiveRule' })
+export type EffectiveRule = z.infer<typeof EffectiveRule>
+
 const RuleSetPath = z.object({ rule_set_id: Uuid })
 
 const bodyExample = {
@@ -140,6 +152,22 @@ export const getRuleSet = operation('getRuleSet', 'GET /ruleSets/{rule_set_id}',
   responses: { 200: { description: 'The rule set', schema: RuleSetRecord, example } },
   problems: ['rule-set-not-found'],
   conditional: true,
+})
+
+export const listEffectiveRules = operation('listEffectiveRules', 'GET /ruleSets/{rule_set_id}/rules', {
+  ...part,
+  summary: 'List the rules that a rule set applies',
+  description: 'Those of the sets that it extends included, by name. Rules that are off are left out.',
+  scope: 'RULE_SETS_READ',
+  params: RuleSetPath,
+  responses: {
+    200: {
+      description: 'The rules',
+      schema: z.object({ content: z.array(EffectiveRule) }).meta({ id: 'EffectiveRules' }),
+      example: { content: [{ name: 'info-license', severity: 'WARNING', formats: ['oas3_0', 'oas3_1'] }] },
+    },
+  },
+  problems: ['rule-set-not-found', 'rule-set-invalid', 'too-many-checks'],
 })
 
 export const updateRuleSet = operation('updateRuleSet', 'PUT /ruleSets/{rule_set_id}', {

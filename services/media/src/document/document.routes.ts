@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import {
+  type BrokenRule,
   type DocumentFinding,
   type DocumentRecord,
   deleteDocument,
@@ -38,12 +39,19 @@ interface NamedVersion {
   version_id: string
 }
 
+/** What enabled rule sets found in a document, and how often. */
+export interface FoundByRules {
+  findings: DocumentFinding[]
+  rules: BrokenRule[]
+  /** Whether a rule set found more than is kept. */
+  truncated: boolean
+}
+
 /** What rule sets found in documents. */
 interface RuleFindings {
   /** Scores by the ids of documents; those without one are left out. */
   scores(documents: readonly DocumentDocument[]): Promise<Map<string, number>>
-  /** `truncated` when a rule set found more than is kept. */
-  findings(document: DocumentDocument): Promise<{ findings: DocumentFinding[]; truncated: boolean }>
+  findings(document: DocumentDocument): Promise<FoundByRules>
 }
 
 export interface DocumentRoutes extends DocumentUploads {
@@ -166,18 +174,23 @@ function findingsRoute(
     const document = await find(params, params.name)
     const ofSchema = (await contents.of(document)).findings.map(one => ({ ...one, ruleSet: null }))
     const isGoverned = principal.scopes.includes('READ_GOVERNANCE_DATA')
-    const { findings, truncated } = isGoverned
+    const { findings, truncated, ...applied } = isGoverned
       ? await rules.findings(document)
-      : { findings: [], truncated: false }
+      : { findings: [], truncated: false, rules: [] }
     const all = [...ofSchema, ...findings].toSorted(
       (a, b) =>
         Number(a.severity !== 'ERROR') - Number(b.severity !== 'ERROR') || (a.line ?? 0) - (b.line ?? 0),
     )
     const from = (query.page - 1) * query.size
-    const body = { ...page(all.slice(from, from + query.size), all.length, query), truncated }
-    return { status: 200, body }
+    const shown = page(all.slice(from, from + query.size), all.length, query)
+    return { status: 200, body: { ...shown, rules: [...totalsOf(ofSchema), ...applied.rules], truncated } }
   })
 }
+
+const totalsOf = (findings: readonly DocumentFinding[]): BrokenRule[] =>
+  [...Map.groupBy(findings, ({ severity, code }) => `${severity} ${code}`).values()].flatMap(alike =>
+    alike.slice(0, 1).map(({ severity, code }) => ({ ruleSet: null, severity, code, places: alike.length })),
+  )
 
 function downloadRoute(
   route: AddRoute,

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import type { EffectiveRule } from '@gantry/contracts'
 import { DocumentInvalid } from '../check/checked.ts'
 import { lowerPriority } from '../document/priority.ts'
 import { type Linted, lint, tryRuleSet } from './lint.ts'
@@ -11,13 +12,14 @@ export interface LintTask {
   /** Whether somebody waits for the answer: the thread then keeps its priority. */
   awaited: boolean
 }
-export type LintAnswer = { linted: Linted } | { errors: DocumentInvalid['errors'] } | { failure: string }
+export type LintAnswer =
+  | { linted: Linted }
+  | { rules: EffectiveRule[] }
+  | { errors: DocumentInvalid['errors'] }
+  | { failure: string }
 
 async function answerTo({ bytes, content, awaited }: LintTask): Promise<LintAnswer> {
-  if (bytes.length === 0) {
-    await tryRuleSet(content)
-    return { linted: { errors: 0, warnings: 0, broken: [], findings: [] } }
-  }
+  if (bytes.length === 0) return { rules: await tryRuleSet(content) }
   // For good. Requests and checks go first.
   if (!awaited) lowerPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   return { linted: await lint(bytes, content) }

@@ -1,4 +1,4 @@
-import type { Finding } from '@gantry/contracts'
+import type { BrokenRule, EffectiveRule, Finding } from '@gantry/contracts'
 import {
   BaseResolver,
   type Config,
@@ -14,18 +14,12 @@ import { decode } from '../check/text.ts'
 import { readTree } from '../check/tree.ts'
 import { faultsIn, readRuleSet } from './rule-set.format.ts'
 
-/** A rule that a document breaks. */
-export interface BrokenRule {
-  severity: Finding['severity']
-  places: number
-}
-
 /** What the rules of a set find in a document. */
 export interface Linted {
   errors: number
   warnings: number
-  broken: BrokenRule[]
-  /** At most `MAX_RULE_FINDINGS`, errors first. */
+  broken: Omit<BrokenRule, 'ruleSet'>[]
+  /** At most `MAX_RULE_FINDINGS`, errors first: as many of each rule, if there are more. */
   findings: Finding[]
 }
 
@@ -64,12 +58,16 @@ export async function lint(bytes: Uint8Array, content: string): Promise<Linted> 
   const tree = readTree(text)
   const problems = await problemsIn(tree.value, await configOf(content))
   const errors = problems.filter(({ severity }) => severity === 'ERROR').length
-  const byRule = Map.groupBy(problems, ({ severity, code }) => `${severity} ${code}`)
-  const broken = [...byRule.values()].map(alike => ({
-    severity: alike[0]?.severity ?? 'WARNING',
-    places: alike.length,
-  }))
-  const findings = located(tree, problems, MAX_RULE_FINDINGS)
+  const byRule = [...Map.groupBy(problems, ({ severity, code }) => `${severity} ${code}`).values()]
+  const broken = byRule.flatMap(alike =>
+    alike.slice(0, 1).map(({ severity, code }) => ({ severity, code, places: alike.length })),
+  )
+  const kept = byRule
+    .flatMap(alike => alike.map((problem, index) => ({ problem, index })))
+    .toSorted((a, b) => a.index - b.index)
+    .slice(0, MAX_RULE_FINDINGS)
+    .map(({ problem }) => problem)
+  const findings = located(tree, kept, MAX_RULE_FINDINGS)
   return { errors, warnings: problems.length - errors, broken, findings }
 }
 
@@ -91,7 +89,7 @@ async function problemsIn(parsed: unknown, config: Config): Promise<Found[]> {
     return apply(withoutNulls(parsed))
   })
   return problems.map(({ severity, ruleId, message, location: [place] }) => ({
-    severity: severity === 'error' ? 'ERROR' : 'WARNING',
+    severity: severityOf(severity),
     code: ruleId,
     message: textOf(message) ?? '',
     pointer: pointerOf(place),
@@ -117,11 +115,33 @@ const SAMPLES = [
   operations: {},
 }))
 
+const FORMATS = ['oas2', 'oas3_0', 'oas3_1', 'oas3_2', 'async2', 'async3'] as const
+
+/** The rules by name, and each of them that is not off. Assertions have a name of their own, and are errors by default. */
+function effectiveRules({ rules }: Config): EffectiveRule[] {
+  const on = FORMATS.flatMap(format => {
+    const { assertions = [], ...others } = rules[format] as Record<string, unknown>
+    const own = (assertions as { assertionId: string }[]).map(one => [one.assertionId, one] as const)
+    return [...Object.entries(others), ...own].flatMap(([name, setting]) => {
+      const severity = isObject(setting) ? (setting.severity ?? 'error') : setting
+      return severity === 'off' ? [] : { name, severity: severityOf(severity), format }
+    })
+  })
+  return [...Map.groupBy(on, ({ name, severity }) => `${name} ${severity}`).values()]
+    .flatMap(alike =>
+      alike.slice(0, 1).map(({ format: _, ...rule }) => ({ ...rule, formats: alike.map(one => one.format) })),
+    )
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const severityOf = (severity: unknown): Finding['severity'] => (severity === 'error' ? 'ERROR' : 'WARNING')
+
 /**
  * Checks the names and the options of the rules, which the engine knows.
+ * @returns the rules that are not off, by name
  * @throws DocumentInvalid
  */
-export async function tryRuleSet(content: string): Promise<void> {
+export async function tryRuleSet(content: string): Promise<EffectiveRule[]> {
   const { tree, config: raw } = readRuleSet(content)
   try {
     const config = await createConfig(structuredClone(raw), { externalRefResolver: new NoFiles() })
@@ -132,6 +152,7 @@ export async function tryRuleSet(content: string): Promise<void> {
     }))
     if (faults.length > 0) throw faultsIn(tree, faults)
     for (const sample of SAMPLES) await problemsIn(sample, config)
+    return effectiveRules(config)
   } catch (error) {
     if (error instanceof Error && error.name === 'DocumentInvalid') throw error
     throw invalid(error instanceof Error ? error.message : String(error), { line: 1, column: 1 })

@@ -125,7 +125,7 @@ test.each([
   ['twelve errors everywhere', Array(12).fill(['ERROR', 10]), 10, 0],
   ['eight errors in half', Array(8).fill(['ERROR', 5]), 10, 13],
 ] as const)('%s: the score of rules broken so often by operations and schemas', (_, rules, size, score) => {
-  const broken = rules.map(([severity, places]) => ({ severity, places }))
+  const broken = rules.map(([severity, places]) => ({ severity, code: 'a', places }))
   const found = { errors: 0, warnings: 0, broken, findings: [] }
   const none = { errors: 0, warnings: 0 }
   expect(scoreOf({ findings: none, counts: { operations: size, schemas: 0 } }, [found])).toBe(score)
@@ -196,6 +196,22 @@ describe('rules that need too much time', () => {
     expect((await messages('d')).join()).toMatch(/too much time for 3 documents/)
     expect(await findings('d')).toContainEqual(['House', 'rule-set-not-applied'])
   })
+})
+
+test('a rule that is broken often leaves room for the findings of others', async () => {
+  const many = Array.from(
+    { length: 600 },
+    (_, n) => `  /a${n}: {get: {responses: {'200': {description: a}}}}\n`,
+  )
+  const document = `openapi: 3.0.3\ninfo: {title: A, version: '1'}\npaths:\n${many.join('')}`
+  const content = 'rules: {operation-summary: warn, info-contact: warn}'
+  const { broken, findings } = await inlineLinting.lint(Buffer.from(document), content)
+  expect(broken.map(({ code, places }) => [code, places]).toSorted()).toEqual([
+    ['info-contact', 1],
+    ['operation-summary', 600],
+  ])
+  expect(findings).toHaveLength(500)
+  expect(findings.map(({ code }) => code)).toContain('info-contact')
 })
 
 describe('a preview', () => {

@@ -1,3 +1,4 @@
+import type { EffectiveRule } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { Slots } from '@gantry/service-runtime'
 import { DocumentInvalid, invalid } from '../check/checked.ts'
@@ -13,8 +14,12 @@ export interface Linting {
    * @throws DocumentInvalid when the rules cannot be applied, e.g. within the limits; the reason of the signal
    */
   lint(document: Uint8Array, content: string, signal?: AbortSignal): Promise<Linted>
-  /** Checks the content of a rule set. @throws DocumentInvalid with the places of faults; Refusal too-many-checks */
-  tryRuleSet(content: string): Promise<void>
+  /**
+   * Checks the content of a rule set.
+   * @returns the rules that are not off, by name
+   * @throws DocumentInvalid with the places of faults; Refusal too-many-checks
+   */
+  tryRuleSet(content: string): Promise<EffectiveRule[]>
   /**
    * Applies a rule set that `tryRuleSet` has accepted, for somebody who waits for it. Calls wait for one another.
    * @param read reads the document, once the thread is free
@@ -42,12 +47,14 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
   const trying = new Thread<LintTask, LintAnswer>({ ...limits, script })
   const trials = new Slots(1)
 
-  const resultOf = (answer: LintAnswer): Linted => {
-    if ('linted' in answer) return answer.linted
+  const answered = (answer: LintAnswer) => {
+    if ('linted' in answer || 'rules' in answer) return answer
     if ('errors' in answer) throw new DocumentInvalid(answer.errors)
     log.error({ failure: answer.failure }, 'the rules of a set failed')
     throw invalid('the rules failed')
   }
+
+  const resultOf = (answer: LintAnswer): Linted => (answered(answer) as { linted: Linted }).linted
 
   const inTurn = async <Result>(waitMs: number, work: () => Promise<Result>): Promise<Result> => {
     const slot = await trials.take(undefined, { waitMs })
@@ -81,7 +88,12 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
     tryRuleSet: content =>
       inTurn(TRIAL_MS, async () => {
         const task = { bytes: new Uint8Array(), content, awaited: true }
-        resultOf(await trying.run(task, { keep: true, what: 'the check of the rules', lastsMs: TRIAL_MS }))
+        const answer = await trying.run(task, {
+          keep: true,
+          what: 'the check of the rules',
+          lastsMs: TRIAL_MS,
+        })
+        return (answered(answer) as { rules: EffectiveRule[] }).rules
       }),
     preview: (read, content) =>
       inTurn(PREVIEW_MS.wait, async () => {

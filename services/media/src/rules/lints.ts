@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { DocumentFinding, DocumentKind, DocumentRecord, Finding } from '@gantry/contracts'
+import type { BrokenRule, DocumentKind, DocumentRecord, Finding } from '@gantry/contracts'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/stores'
 import type { StoredBytes } from '../bytes/bytes.ts'
 import { type DocumentDocument, documents as documentCollection } from '../document/document.projection.ts'
-import type { BrokenRule, Linted } from './lint.ts'
+import type { FoundByRules } from '../document/document.routes.ts'
+import type { Linted } from './lint.ts'
 import { allRuleSets, type RuleSetDocument, ruleSets } from './rule-set.projection.ts'
 
 /** Increase it when the engine finds something else, or scores are defined otherwise: documents are then linted again. */
-const ENGINE = 2
+const ENGINE = 3
 
 /** Which rules a document was linted by, and its score. Its id is that of the document. */
 export interface LintDocument {
@@ -51,14 +52,11 @@ export function scoreOf(
   results: Iterable<SetResult>,
 ): number {
   const size = Math.max(SMALLEST, counts.operations + counts.schemas)
-  const checked: BrokenRule[] = [
+  const checked: Pick<BrokenRule, 'severity' | 'places'>[] = [
     { severity: 'ERROR', places: findings.errors },
     { severity: 'WARNING', places: findings.warnings },
   ]
-  const applied = [...results].flatMap(result =>
-    'problem' in result ? [{ severity: 'WARNING', places: 1 } as const] : result.broken,
-  )
-  const left = [...checked, ...applied]
+  const left = [...checked, ...[...results].flatMap(brokenIn)]
     .filter(({ places }) => places > 0)
     .map(({ severity, places }) => {
       const { least, most } = TAKES[severity]
@@ -85,8 +83,7 @@ export interface Lints {
   scores(documents: readonly DocumentDocument[]): Promise<Map<string, number>>
   /** The lowest scores of APIs with documents below a score, the worst first. */
   worst(below: number, most: number): Promise<[api: string, score: number][]>
-  /** What enabled rule sets found, and whether a rule set found more than is kept. */
-  findings(document: DocumentDocument): Promise<{ findings: DocumentFinding[]; truncated: boolean }>
+  findings(document: DocumentDocument): Promise<FoundByRules>
 }
 
 const PAGE = 1_000
@@ -142,6 +139,9 @@ export function lintsOf(bytes: StoredBytes, readModels: Pick<ReadModels, 'collec
         findings: named.flatMap(({ name, result }) =>
           findingsOf(result).map(finding => ({ ...finding, ruleSet: name })),
         ),
+        rules: named.flatMap(({ name, result }) =>
+          brokenIn(result).map(rule => ({ ...rule, ruleSet: name })),
+        ),
         truncated: named.some(
           ({ result }) => 'findings' in result && result.findings.length < result.errors + result.warnings,
         ),
@@ -150,14 +150,12 @@ export function lintsOf(bytes: StoredBytes, readModels: Pick<ReadModels, 'collec
   }
 }
 
+const NOT_APPLIED = { severity: 'WARNING', code: 'rule-set-not-applied' } as const
+
+const brokenIn = (result: SetResult): Linted['broken'] =>
+  'broken' in result ? result.broken : [{ ...NOT_APPLIED, places: 1 }]
+
 export const findingsOf = (result: SetResult): Finding[] =>
   'findings' in result
     ? result.findings
-    : [
-        {
-          severity: 'WARNING',
-          code: 'rule-set-not-applied',
-          message: result.problem,
-          ...{ line: null, column: null, pointer: null },
-        },
-      ]
+    : [{ ...NOT_APPLIED, message: result.problem, line: null, column: null, pointer: null }]

@@ -1,8 +1,10 @@
 import {
   createRuleSet,
   deleteRuleSet,
+  type EffectiveRule,
   getRuleSet,
   invalidField,
+  listEffectiveRules,
   listRuleSets,
   MAX_RULE_SETS,
   type Principal,
@@ -59,6 +61,16 @@ export function ruleSetRoutes(route: AddRoute, rules: RuleSetRoutes): void {
     return { status: 201, ...(await current(id)), location: `/ruleSets/${id}` }
   })
 
+  /** By content, which decides them. */
+  const effective = new Map<string, EffectiveRule[]>()
+  route(listEffectiveRules, async ({ params: { rule_set_id: id } }) => {
+    const { content } = await find(id)
+    const rules = effective.get(content) ?? (await requireContent(linting, content))
+    if (effective.size > MAX_RULE_SETS) effective.clear()
+    effective.set(content, rules)
+    return { status: 200, body: { content: rules } }
+  })
+
   route(updateRuleSet, async ({ params: { rule_set_id: id }, body: input, metadata, ifMatch }) => {
     if (input.content !== (await find(id)).content) await requireContent(linting, input.content)
     await ruleSet.execute(id, { type: 'UpdateRuleSet', metadata, id, input, ifMatch })
@@ -93,9 +105,9 @@ export function ruleSetRoutes(route: AddRoute, rules: RuleSetRoutes): void {
 }
 
 /** @throws Refusal rule-set-invalid */
-async function requireContent(linting: Pick<Linting, 'tryRuleSet'>, content: string): Promise<void> {
+async function requireContent(linting: Pick<Linting, 'tryRuleSet'>, content: string) {
   try {
-    await linting.tryRuleSet(content)
+    return await linting.tryRuleSet(content)
   } catch (error) {
     throw error instanceof DocumentInvalid ? refused(error.errors, 'rule-set-invalid') : error
   }
