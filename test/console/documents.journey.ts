@@ -253,10 +253,23 @@ test('a document with wrong syntax is refused with its lines, and one that break
   await drop(page, { 'store.yaml': STORE.replace('info: {title: Pet store, ', 'info: {') })
   await tab(page, /finding/).click()
   await page.getByRole('region', { name: 'Source of store.yaml' }).getByText(/title/).first().waitFor()
-  await page
-    .getByRole('button', { name: /^Line 2: / })
-    .first()
-    .waitFor()
+  await page.getByRole('button', { name: 'info' }).first().waitFor()
+  await checkPage(page)
+  await fitsPhone(page)
+
+  // JSON on one line gets a line for each value, and a click on a place scrolls to it.
+  const get = { responses: { 200: { description: 'x'.repeat(200) } } }
+  const paths = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`/p${n}`, { get }]))
+  const long = { openapi: '3.1.0', info: { title: 'Long', version: '1' }, paths }
+  await drop(page, { 'long.json': JSON.stringify(long) })
+  await expect.poll(() => searchOf(page).document).toBe('long.json')
+  await page.getByRole('button', { name: /^Score \d+ of 100$/ }).click()
+  await page.getByText('Shown with a line for each value.').waitFor()
+  const rule = page.getByRole('listitem').filter({ hasText: 'operation-summary in Recommended' })
+  await rule.getByText('40 places').waitFor()
+  await rule.getByRole('button', { name: 'Show all 40' }).click()
+  await rule.getByRole('button', { name: 'GET /p39 › summary' }).click()
+  await page.getByRole('region', { name: 'Source of long.json' }).getByText('"/p39"').waitFor()
   await checkPage(page)
   await fitsPhone(page)
 })

@@ -62,10 +62,7 @@ test('a rule set is created after its fault and a preview were shown, gives a do
   await expect.poll(found).toContain(name)
   await open(page, `/apis/${api.id}?tab=documentation`)
   await page.getByRole('button', { name: /^Score \d+ of 100$/ }).click()
-  await page
-    .getByText(new RegExp(`\\(${name}: rule/title\\)`))
-    .first()
-    .waitFor()
+  await page.getByText(`rule/title in ${name}`).first().waitFor()
 
   await open(page, '/apis')
   await page.getByRole('combobox', { name: 'Order' }).selectOption('With findings, lowest score first')

@@ -46,12 +46,13 @@ describe.concurrent('rule sets', () => {
 
   test('tell the rules that they apply, and not those that are off', async () => {
     const rule = 'rule/title: {subject: {type: Info, property: title}, assertions: {pattern: ^A}}'
-    const content = `extends: [minimal]\nrules: {info-license: off, ${rule}}\noas3_1Rules: {info-license: error}`
+    const content = `extends: [recommended]\nrules: {operation-summary: off, ${rule}}\noas3_1Rules: {info-license: error}`
     const { id } = await created(ruleSet(content, { enabled: false }))
     const { content: rules } = (await admin.get(`/ruleSets/${id}/rules`)).as<{ content: EffectiveRule[] }>(
       200,
     )
-    expect(rules.filter(({ name }) => /^info-license$|title/.test(name))).toEqual([
+    expect(rules.filter(({ name }) => /^info-license$|operation-summary|title/.test(name))).toEqual([
+      { name: 'info-license', severity: 'WARNING', formats: ['oas2', 'oas3_0', 'oas3_2'] },
       { name: 'info-license', severity: 'ERROR', formats: ['oas3_1'] },
       {
         ...{ name: 'rule/title', severity: 'ERROR' },

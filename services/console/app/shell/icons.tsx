@@ -24,6 +24,9 @@ const OF_AREAS: Readonly<Record<string, ReactNode>> = {
   '/operations': <path d="M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16" />,
   '/environments': <path d="M12 3l9 5-9 5-9-5zM3 13l9 5 9-5" />,
   '/jobs': <path d="M4 6l2 2 3-4M4 17l2 2 3-4M13 7h7M13 18h7" />,
+  '/rule-sets': (
+    <path d="M5 4h14v16H5zM8 9l1.500 1.500L12 8M8 15l1.500 1.500L12 14M14.500 9.500H16M14.500 15.500H16" />
+  ),
   '/webhooks': <path d="M9 8a4 4 0 1 1 5 4l3 6M12 8l-4 8m-1 0a3 3 0 1 0 3 3h8a3 3 0 1 0-2-3" />,
   '/deliveries': <path d="M3 12l18-8-6 17-4-7zM11 14l4-4" />,
   '/events': <path d="M3 12h4l3-8 4 16 3-8h4" />,

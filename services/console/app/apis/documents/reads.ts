@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
 import type { Query, Schemas } from '../../http/schemas.ts'
 
@@ -84,14 +84,17 @@ export function textOf(bytes: ArrayBuffer): string {
   return new TextDecoder(first === 0xfe && second === 0xff ? 'utf-16be' : (mark ?? 'utf-8')).decode(bytes)
 }
 
-/** The findings in a document, errors first. */
-export const findingsQuery = (path: VersionPath, { name, sha256 }: DocumentRecord) =>
-  infiniteQueryOptions({
-    queryKey: ['api', path.api_id, 'findings', path.version_id, name, sha256],
-    queryFn: ({ signal, pageParam: page }) =>
-      answer(client.listFindings({ ...path, name, page, size: PAGE_SIZE }, { signal })),
-    initialPageParam: 1,
-    getNextPageParam: ({ last, number }) => (last ? undefined : number + 1),
+/** All findings in a document that are kept, and how often each rule is broken. They change with the rules, as the score does. */
+export const findingsQuery = (path: VersionPath, { name, sha256, score }: DocumentRecord) =>
+  queryOptions({
+    queryKey: ['api', path.api_id, 'findings', path.version_id, name, sha256, score],
+    queryFn: async ({ signal }) => {
+      const read = (page: number) =>
+        answer(client.listFindings({ ...path, name, page, size: PAGE_SIZE }, { signal }))
+      const { content, rules, totalPages } = await read(1)
+      for (let page = 2; page <= totalPages; page++) content.push(...(await read(page)).content)
+      return { content, rules }
+    },
   })
 
 /** What a document is compared with. */

@@ -4,7 +4,7 @@ import { useRef } from 'react'
 import { asProblem } from '../../http/problem.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { textOf } from './reads.ts'
-import { type Note, SourceLines } from './source-lines.tsx'
+import { type Note, type NoteGroup, SourceLines } from './source-lines.tsx'
 import type { Uploading } from './use-upload.ts'
 
 interface ChooseFileProps {
@@ -136,8 +136,15 @@ function FileSource({ name, file, notes }: { name: string; file: File; notes: re
     queryFn: async () => textOf(await file.arrayBuffer()),
     gcTime: 0,
   })
-  return text.data === undefined ? null : <SourceLines label={name} text={text.data} notes={notes} />
+  return text.data === undefined ? null : (
+    <SourceLines label={name} text={text.data} groups={groupsOf(notes)} />
+  )
 }
+
+const groupsOf = (notes: readonly Note[]): NoteGroup[] =>
+  [...Map.groupBy(notes, ({ message }) => message)].map(([title, alike]) => ({
+    ...{ severity: 'ERROR', title, count: alike.length, notes: alike },
+  }))
 
 function notesOf(errors: unknown): Note[] {
   if (!Array.isArray(errors)) return []
