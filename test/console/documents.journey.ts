@@ -251,7 +251,7 @@ test('a document with wrong syntax is refused with its lines, and one that break
   await page.getByRole('alert', { name: /One document at a time/ }).waitFor()
 
   await drop(page, { 'store.yaml': STORE.replace('info: {title: Pet store, ', 'info: {') })
-  await tab(page, /finding/).click()
+  await tab(page, 'Findings').click()
   await page.getByRole('region', { name: 'Source of store.yaml' }).getByText(/title/).first().waitFor()
   await page.getByRole('button', { name: 'info' }).first().waitFor()
   await checkPage(page)

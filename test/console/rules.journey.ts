@@ -83,7 +83,11 @@ test('a person who may not write rule sets reads them', async ({ page }) => {
   await open(page, '/rule-sets', await logIn(await createUser()))
   expect(await page.getByRole('link', { name: 'Create rule set' }).count()).toBe(0)
   await page.getByRole('table', { name: 'Rule sets' }).getByRole('link').first().click()
-  expect(await page.getByRole('textbox', { name: 'Rules' }).getAttribute('readonly')).not.toBeNull()
+  await page.getByRole('region', { name: 'Rules', exact: true }).waitFor()
+  expect(await page.getByRole('textbox', { name: 'Rules' }).count()).toBe(0)
+  const rules = page.getByRole('table', { name: 'Rules in effect' }).getByRole('row')
+  await rules.filter({ hasText: 'No license in info' }).first().waitFor()
+  expect(await rules.filter({ hasText: 'A rule of this set' }).allTextContents()).toEqual([])
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
 })
 

@@ -222,9 +222,9 @@ function entryOf(document: Omit<ReceivedDocument, 'name'>, about: AboutApi): Ent
   const inProvider = labelOf(about.service, 134) ?? labelOf(document.title, 134)
   const name = labelOf(about.name, 255) ?? (provider && inProvider ? `${provider}:${inProvider}` : title)
   if (!name || DESCRIBE_NO_API.has(document.kind)) {
-    const message = name
-      ? `a document of kind ${document.kind} describes no API`
-      : 'has neither a title nor x-gantry-name'
+    const message = DESCRIBE_NO_API.has(document.kind)
+      ? 'it describes no API: it is not OpenAPI, AsyncAPI, GraphQL, Protobuf, WSDL, Postman or JSON Schema'
+      : 'it names no API: give it a title, or x-gantry-name'
     throw new Refusal('document-invalid', {
       detail: message,
       errors: [{ line: null, column: null, pointer: null, message }],

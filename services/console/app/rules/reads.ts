@@ -25,6 +25,14 @@ export const ruleSetQuery = (id: string) =>
     refetchInterval: ({ state: { data } }) => (data && isBeingApplied(data.body) ? PROGRESS_MS : false),
   })
 
+/** The rules that a stored rule set applies, which its content decides. */
+export const effectiveRulesQuery = ({ id, content }: Schemas['RuleSet']) =>
+  queryOptions({
+    queryKey: ['rules in effect', id, content],
+    queryFn: ({ signal }) => answer(client.listEffectiveRules({ rule_set_id: id }, { signal })),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
 /** The versions of an API with the documents that rules exist for, newest first. */
 export const documentsQuery = (api: string) =>
   queryOptions({

@@ -1,6 +1,6 @@
 import { Select, Text } from '@mantine/core'
 import { useState } from 'react'
-import { hasRule, RULES, withRule } from './rule-names.ts'
+import { hasRule, RULES, withRule } from '../parts/rule-names.ts'
 
 interface RuleChooserProps {
   /** The content of the rule set. */

@@ -1,4 +1,5 @@
-import { Anchor, Checkbox, Group, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { Anchor, Checkbox, Group, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
+import { CodeBlock } from '../parts/copy.tsx'
 import { RuleChooser } from './rule-chooser.tsx'
 import { KINDS, LABELS, type RuleSetDraft } from './rule-set-draft.ts'
 
@@ -17,21 +18,25 @@ export function RuleSetFields({ draft, errors, onChange, builtIn, readOnly }: Ru
   const fixed = builtIn || readOnly || false
   return (
     <Stack>
-      <TextInput
-        label={LABELS.name}
-        required
-        readOnly={readOnly ?? false}
-        value={draft.name}
-        error={errors.name}
-        onChange={event => set({ name: event.currentTarget.value })}
-      />
-      <TextInput
-        label={LABELS.description}
-        readOnly={readOnly ?? false}
-        value={draft.description}
-        error={errors.description}
-        onChange={event => set({ description: event.currentTarget.value })}
-      />
+      {!fixed && (
+        <TextInput
+          label={LABELS.name}
+          required
+          value={draft.name}
+          error={errors.name}
+          onChange={event => set({ name: event.currentTarget.value })}
+        />
+      )}
+      {readOnly ? (
+        <Text size="sm">{draft.description}</Text>
+      ) : (
+        <TextInput
+          label={LABELS.description}
+          value={draft.description}
+          error={errors.description}
+          onChange={event => set({ description: event.currentTarget.value })}
+        />
+      )}
       <Switch
         label={LABELS.enabled}
         description="Its findings count in the scores of documents."
@@ -54,41 +59,62 @@ export function RuleSetFields({ draft, errors, onChange, builtIn, readOnly }: Ru
         </Group>
       </Checkbox.Group>
       {!fixed && <RuleChooser content={draft.content} onChange={content => set({ content })} />}
-      <Textarea
-        label={LABELS.content}
-        description={
-          builtIn ? (
-            'The rules of the built-in set cannot be changed. Make a set of your own beside it.'
-          ) : (
-            <>
-              YAML or JSON with <code>extends</code> and <code>rules</code>, as in{' '}
-              <Anchor
-                inherit
-                underline="always"
-                href="https://redocly.com/docs/cli/rules/built-in-rules"
-                target="_blank"
-                rel="noreferrer"
-              >
-                Redocly’s rules
-              </Anchor>
-              . Sets may extend built-in ones; files, URLs and code are refused.
-            </>
-          )
-        }
-        required={!fixed}
-        readOnly={fixed}
-        value={draft.content}
-        error={errors.content}
-        onChange={event => set({ content: event.currentTarget.value })}
-        autosize
-        minRows={10}
-        maxRows={30}
-        spellCheck={false}
-        styles={{
-          input: { fontFamily: 'var(--mantine-font-family-monospace)' },
-          error: { whiteSpace: 'pre-line' },
-        }}
-      />
+      {fixed && (
+        <div>
+          <Text size="sm" fw={600}>
+            {LABELS.content}
+          </Text>
+          {builtIn && (
+            <Text size="xs" mb={6}>
+              Name and rules of the built-in set cannot be changed here. Create a set of your own beside it,
+              or switch this one off.
+            </Text>
+          )}
+          <CodeBlock label={LABELS.content} text={draft.content} maxHeight={480} />
+        </div>
+      )}
+      {!fixed && (
+        <Content value={draft.content} error={errors.content} onChange={content => set({ content })} />
+      )}
     </Stack>
   )
 }
+
+interface ContentProps {
+  value: string
+  error: string | undefined
+  onChange: (content: string) => void
+}
+
+const Content = ({ value, error, onChange }: ContentProps) => (
+  <Textarea
+    label={LABELS.content}
+    description={
+      <>
+        YAML or JSON with <code>extends</code> and <code>rules</code>, as in{' '}
+        <Anchor
+          inherit
+          underline="always"
+          href="https://redocly.com/docs/cli/rules/built-in-rules"
+          target="_blank"
+          rel="noreferrer"
+        >
+          Redocly’s rules
+        </Anchor>
+        . Sets may extend built-in ones; files, URLs and code are refused.
+      </>
+    }
+    required
+    value={value}
+    error={error}
+    onChange={event => onChange(event.currentTarget.value)}
+    autosize
+    minRows={10}
+    maxRows={30}
+    spellCheck={false}
+    styles={{
+      input: { fontFamily: 'var(--mantine-font-family-monospace)' },
+      error: { whiteSpace: 'pre-line' },
+    }}
+  />
+)

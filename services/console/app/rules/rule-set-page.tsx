@@ -19,6 +19,7 @@ import { Loading } from '../parts/states.tsx'
 import type { Stored } from '../parts/three-way.ts'
 import { Trail } from '../parts/trail.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
+import { EffectiveRules } from './effective-rules.tsx'
 import { ruleSetQuery } from './reads.ts'
 import { RulePreview } from './rule-preview.tsx'
 import { bodyOf, draftOf, errorsOf, FIELDS, LABELS, type RuleSetDraft, textOf } from './rule-set-draft.ts'
@@ -58,6 +59,7 @@ export function RuleSetPage() {
           ) : (
             <RuleSetFields draft={draftOf(data.body)} errors={{}} onChange={() => {}} readOnly />
           )}
+          <EffectiveRules ruleSet={data.body} />
         </>
       )}
     </Stack>

@@ -98,8 +98,8 @@ function About({ document, onFindings }: AboutProps) {
       )}
       {awaitsScore(document) && <Text size="sm">The rules are being checked</Text>}
       {counts.schemas > 0 && <Text size="sm">{counted(counts.schemas, 'schema')}</Text>}
-      {findings.errors > 0 && <Text size="sm">{counted(findings.errors, 'error')}</Text>}
-      {findings.warnings > 0 && <Text size="sm">{counted(findings.warnings, 'warning')}</Text>}
+      {findings.errors > 0 && <Text size="sm">{counted(findings.errors, 'schema error')}</Text>}
+      {findings.warnings > 0 && <Text size="sm">{counted(findings.warnings, 'schema warning')}</Text>}
     </Group>
   )
 }
@@ -143,9 +143,8 @@ function Views({ path, document, documents, versions, search, onChange }: ViewsP
         <Tabs.Tab value="reference">Document</Tabs.Tab>
         {operations > 0 && <Tabs.Tab value="operations">{counted(operations, 'operation')}</Tabs.Tab>}
         {versions.length > 1 && <Tabs.Tab value="changes">What changed</Tabs.Tab>}
-        {findings > 0 && <Tabs.Tab value="findings">{counted(findings, 'finding')}</Tabs.Tab>}
-        {findings === 0 && document.score !== null && document.score < 100 && (
-          <Tabs.Tab value="findings">Findings of rules</Tabs.Tab>
+        {(findings > 0 || (document.score !== null && document.score < 100)) && (
+          <Tabs.Tab value="findings">Findings</Tabs.Tab>
         )}
       </Tabs.List>
       <Tabs.Panel value="reference" pt="sm">

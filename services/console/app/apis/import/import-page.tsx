@@ -63,7 +63,8 @@ function Sources({ importing: { add, importing } }: { importing: Importing }) {
           Drop files here
         </Title>
         <Text ta="center" size="sm">
-          OpenAPI, AsyncAPI, WSDL, Postman and others, one or many. You see what would happen first.
+          OpenAPI, AsyncAPI, WSDL, Postman and others, one or many. You see what would happen first. The
+          unique name of an API is its x-gantry-name, or else its provider and title.
         </Text>
         <FileButton
           multiple

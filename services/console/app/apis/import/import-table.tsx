@@ -94,14 +94,15 @@ const DONE: Readonly<Record<Outcome['status'], string>> = {
   UNCHANGED: 'Unchanged',
 }
 
-/** E.g. `new version 1.0, new document openapi.yaml, 2 warnings`. */
-function detailOf({ version, document, findings }: NonNullable<Outcome['plan']>): string {
+/** E.g. `name pets, new version 1.0, new document openapi.yaml, 2 schema warnings`. */
+function detailOf({ api, version, document, findings }: NonNullable<Outcome['plan']>): string {
   const { errors, warnings } = findings
   const parts = [
+    api.name !== api.displayName && `name ${api.name}`,
     `${ACTIONS[version.action]}version ${version.name}`,
     `${ACTIONS[document.action]}document ${document.name}`,
-    errors > 0 && `${errors} ${errors === 1 ? 'error' : 'errors'}`,
-    warnings > 0 && `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
+    errors > 0 && `${errors} ${errors === 1 ? 'schema error' : 'schema errors'}`,
+    warnings > 0 && `${warnings} ${warnings === 1 ? 'schema warning' : 'schema warnings'}`,
   ]
   return parts.filter(Boolean).join(', ')
 }

@@ -119,7 +119,14 @@ function LatestVersion({ count, latest }: Documentation) {
       name="Latest version"
       value={
         latest ? (
-          <AnchorLink {...PAGE} search={{ tab: 'documentation', version: latest.id }} inherit>
+          <AnchorLink
+            {...PAGE}
+            search={{ tab: 'documentation', version: latest.id }}
+            inherit
+            truncate
+            display="block"
+            title={latest.name}
+          >
             {latest.name}
           </AnchorLink>
         ) : (
@@ -148,7 +155,7 @@ function NewestDocument({ documented, document, latest }: Documentation) {
     <Figure
       name="Documentation"
       value={
-        <AnchorLink {...PAGE} search={search} inherit>
+        <AnchorLink {...PAGE} search={search} inherit truncate display="block" title={document.name}>
           {document.name}
         </AnchorLink>
       }
