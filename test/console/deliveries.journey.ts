@@ -290,7 +290,7 @@ test('a recovery is refused at its field if it has not begun, asks first, shows 
   const webhook = await subscribe(inbox, { displayName: 'Late', eventTypes: DEMO_EVENTS })
   await open(page, `/webhooks/${webhook}?tab=recoveries`)
   await page.getByText('There was no recovery of this webhook yet.').waitFor()
-  const to = page.getByLabel('To', { exact: true })
+  const to = page.getByLabel('To (UTC)', { exact: true })
   await to.fill('2999-01-01T00:00:00')
   await page.getByRole('button', { name: 'Start recovery' }).click()
   await expect.poll(() => to.getAttribute('aria-invalid')).toBe('true')

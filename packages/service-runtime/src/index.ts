@@ -76,6 +76,7 @@ export { formatSecret, parseSecret, signedHeaders } from './secrets/standard-web
 export { type Instrumented, instrumented } from './service/append-watch.ts'
 export { measureBuffer } from './service/buffers.ts'
 export { foreignEvents, logErrorCounter, readModelMetrics } from './service/event-metrics.ts'
+export { Intake } from './service/intake.ts'
 export { watchedLeases } from './service/lease-metrics.ts'
 export {
   type LocalPeers,

@@ -65,6 +65,7 @@ export function notifierService(
   const keys = signingKeys(encryptionKeys)
   const delivered = { deliveries, webhooks, keys, settings, dependencies, externals }
   const { dispatcher, ...delivery } = delivering(delivered)
+  process.alone?.backlogs.push(() => dispatcher.behind)
   const documents = downloads({ ...externals, allowed: settings.WEBHOOK_ALLOWED_CIDRS })
   const owners = ownersOf({ users, webhooks, ...process })
   const receive = intake(dependencies)

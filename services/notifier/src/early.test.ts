@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import { EarlyMessages, type EventStore } from '@gantry/event-sourcing'
 import type { Dependencies } from '@gantry/service-runtime'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Notifier, openNotifier } from './testing/notifier-host.ts'
 import { delayedReply, eventOf, openReceiver, type Receiver } from './testing/receiver.ts'
 
@@ -19,7 +20,7 @@ async function openWithHeldBus(eventStoreOf = ({ eventStore }: Dependencies) => 
       ...dependencies,
       bus: { ...bus, publish },
       eventStore: eventStoreOf(dependencies),
-      process: { ...process, alone: { early: new EarlyMessages() } },
+      process: { ...process, alone: { early: new EarlyMessages(), backlogs: [] } },
     }
   }
   const host = await openNotifier({}, { around })
@@ -91,7 +92,7 @@ describe('an event of the process itself', () => {
 test('an attempt of a process that died is made again at once when no other process can be making it', async () => {
   const around = (dependencies: Dependencies): Dependencies => ({
     ...dependencies,
-    process: { ...dependencies.process, alone: { early: new EarlyMessages() } },
+    process: { ...dependencies.process, alone: { early: new EarlyMessages(), backlogs: [] } },
   })
   const host = await openNotifier({ WEBHOOK_TIMEOUT: '5m' }, { around })
   await host.subscribe(receiver.url('/a'), [event.type])
@@ -104,4 +105,27 @@ test('an attempt of a process that died is made again at once when no other proc
   letGo()
   const delivered = await host.only('SUCCESS')
   expect(delivered.attemptLog.map(({ error }) => error)).toEqual(['lost', null])
+})
+
+test('first attempts that wait for a slot are behind, until their receiver turns out to be slow', async () => {
+  const backlogs: (() => number)[] = []
+  const around = (dependencies: Dependencies): Dependencies => ({
+    ...dependencies,
+    process: { ...dependencies.process, alone: { early: new EarlyMessages(), backlogs } },
+  })
+  const host = await openNotifier({}, { around })
+  await host.subscribe(receiver.url('/a'), [event.type])
+  const { respond, letGo } = delayedReply()
+  receiver.respond = respond
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  for (let n = 0; n < 34; n++) await produce(host, n)
+  // 29 slots: an eighth of those that are free then. vi.waitFor would advance the clock.
+  while (receiver.on('/a').length < 29 || backlogs[0]?.() !== 5) await setTimeout(10)
+  vi.advanceTimersByTime(500)
+  expect(backlogs[0]?.()).toBe(0)
+  vi.useRealTimers()
+  letGo()
+  await host.having('SUCCESS', 34)
+  expect(backlogs[0]?.()).toBe(0)
 })

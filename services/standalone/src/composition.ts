@@ -69,6 +69,8 @@ export function compose(
   const blobs = folderBlobStore({ path: folder.images, disk })
 
   const peers = localPeers()
+  const early = new EarlyMessages()
+  const backlogs = [() => early.running.size]
   const dependencies: IdentityDependencies = {
     eventStore,
     readModels,
@@ -78,7 +80,7 @@ export function compose(
     newId: randomUUID,
     encryptionKeys: folder.encryptionKeys,
     // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
-    process: { holder: 'standalone', log, metrics, peers, alone: { early: new EarlyMessages() } },
+    process: { holder: 'standalone', log, metrics, peers, alone: { early, backlogs } },
   }
   const { identity, services } = servicesOver(dependencies, blobs, settings)
   readModelMetrics(
@@ -90,6 +92,8 @@ export function compose(
     dependencies,
     peers,
     files: { eventStore, userKeys },
+    /** Number of deliveries that are behind. */
+    behind: () => backlogs.reduce((sum, backlog) => sum + backlog(), 0),
     backingStores: backingStoresOf(dependencies),
     identity,
     services,

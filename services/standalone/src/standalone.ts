@@ -2,7 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway, systemFrom, systemRoute } from '@gantry/gateway'
 import { answerOperators, type ProcessContext, type ProcessParts } from '@gantry/hosting'
-import { logErrorCounter, ownMetadata, type Service, useEncryptionKeys } from '@gantry/service-runtime'
+import {
+  type Admit,
+  Intake,
+  logErrorCounter,
+  ownMetadata,
+  type Service,
+  useEncryptionKeys,
+} from '@gantry/service-runtime'
 import { answerBackups } from './backing-up.ts'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -59,7 +66,8 @@ export function openStandalone(given: ProcessContext<Settings>, start: Start): P
         admit: edge.admit,
         system: async () => systemFrom(given.state(), await lagsOf(services)),
       })
-      for (const service of services) await service.routes(scope, edge.admit)
+      const admit = admitting(edge.admit, new Intake(composed.behind))
+      for (const service of services) await service.routes(scope, admit)
       closeSocket = await answerOperators(folder.path, peers, given)
     },
     async start() {
@@ -89,6 +97,18 @@ export function openStandalone(given: ProcessContext<Settings>, start: Start): P
     },
   }
 }
+
+/** Admits a write when the deliveries of earlier ones are not too far behind. */
+const admitting =
+  (admit: Admit, intake: Intake): Admit =>
+  (request, reply, operation) => {
+    const admitted = admit(request, reply, operation)
+    if (operation.method === 'GET' || intake.hasRoom()) return admitted
+    return Promise.resolve(admitted).then(async principal => {
+      await intake.room()
+      return principal
+    })
+  }
 
 const lagsOf = (services: readonly Service[]) =>
   Promise.all(services.map(async service => ({ name: service.name, lag: await service.lag() })))

@@ -4,6 +4,8 @@ import type { Reaction } from './reactor.ts'
 /** The messages of the relays of a process, announced before the bus has them. */
 export class EarlyMessages {
   readonly #listeners = new Set<(message: Message) => void>()
+  /** The messages that are being handled. */
+  readonly running = new Set<Promise<unknown>>()
 
   announce(message: Message): void {
     for (const listener of this.#listeners) listener(message)
@@ -17,7 +19,7 @@ export class EarlyMessages {
 }
 
 /** Maximum number of messages that are handled early concurrently. Others wait for the bus. */
-const MOST = 32
+const MOST = 256
 /** Maximum number of messages that were handled early and that the bus has not delivered yet. */
 const KEPT = 1_000
 
@@ -39,7 +41,7 @@ export function handlingEarly(
 ) {
   if (!early || !messages) return { react, stop: async () => {} }
   const handled = new Map<string, Promise<boolean>>()
-  const running = new Set<Promise<boolean>>()
+  const { running } = messages
   const handle = async (message: Message) => {
     let isComplete = false
     await within(message, async () => {

@@ -29,7 +29,11 @@ export interface ServiceProcess {
   /** The other services. */
   peers: Peers
   /** Set where all services share this process, and no other process uses the stores. */
-  alone?: { early: EarlyMessages }
+  alone?: {
+    early: EarlyMessages
+    /** Each tells the number of deliveries, or the like, that are behind. Writes wait for them. */
+    backlogs: (() => number)[]
+  }
 }
 
 /**

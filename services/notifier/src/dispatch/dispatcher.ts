@@ -17,8 +17,9 @@ import { concernsEndpoint } from '../http/failure.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import type { MakeAttempt } from './attempts.ts'
+import { Backlog } from './backlog.ts'
 import type { Entry } from './due-index.ts'
-import type { Limiter, Slot } from './limiter.ts'
+import type { Deferral, Limiter, Slot } from './limiter.ts'
 import type { NotifierMetrics } from './metrics.ts'
 import { Ordering } from './ordering.ts'
 import type { Scheduler, Started, Starter } from './scheduler.ts'
@@ -58,6 +59,7 @@ export class Dispatcher implements Dispatch, Starter {
   readonly #ordering: Ordering
   /** Ids of the deliveries that this process is working on. */
   readonly #busy = new Set<string>()
+  readonly #backlog = new Backlog()
   readonly #tasks = new Set<Promise<unknown>>()
   #running = false
 
@@ -65,6 +67,11 @@ export class Dispatcher implements Dispatch, Starter {
     this.#options = options
     this.#scheduler = options.scheduler(this)
     this.#ordering = new Ordering(options.deliveries)
+  }
+
+  /** Number of first attempts that wait because this process does not keep up. */
+  get behind(): number {
+    return this.#backlog.size
   }
 
   start(): void {
@@ -214,7 +221,8 @@ export class Dispatcher implements Dispatch, Starter {
     kind: 'first' | 'retry' | 'test',
     execute: (claim?: AttemptClaim) => Promise<Delivered>,
   ): Promise<Delivered> {
-    const slot = this.#running ? this.#slotFor(target, { webhook: target.id, kind }) : undefined
+    const acquired = this.#running ? this.#slotFor(target, { webhook: target.id, kind }) : undefined
+    const [slot, deferral] = typeof acquired === 'string' ? [undefined, acquired] : [acquired]
     let begun = false
     try {
       const executed = await execute(slot && this.#claimFor(target))
@@ -222,7 +230,10 @@ export class Dispatcher implements Dispatch, Starter {
       if (events.length > 0 && isPending(state)) {
         begun = slot !== undefined
         if (slot) this.#track(this.#attempt(target, state, slot))
-        else this.#scheduler.add(entryOf(state))
+        else {
+          if (deferral === 'room' && kind === 'first') this.#backlog.waits(target.id, state.id)
+          this.#scheduler.add(entryOf(state))
+        }
       }
       return executed
     } finally {
@@ -230,13 +241,12 @@ export class Dispatcher implements Dispatch, Starter {
     }
   }
 
-  #slotFor(target: WebhookDocument, queue: Queue): Slot | undefined {
+  #slotFor(target: WebhookDocument, queue: Queue): Slot | Deferral | undefined {
     if (!mayCall(target, queue)) return undefined
     this.#options.limiter.know(target)
     const slot = this.#options.limiter.acquire(queue)
-    if (typeof slot !== 'string') return slot
-    this.#options.metrics.deferred(slot)
-    return undefined
+    if (typeof slot === 'string') this.#options.metrics.deferred(slot)
+    return slot
   }
 
   /** Claims a due attempt and makes it. */
@@ -261,6 +271,7 @@ export class Dispatcher implements Dispatch, Starter {
   async #attempt(target: WebhookDocument, claimed: Pending, slot: Slot) {
     const { makeAttempt, log } = this.#options
     this.#busy.add(claimed.id)
+    this.#backlog.begins(target.id, claimed.id)
     let state: DeliveryState = claimed
     try {
       state = await makeAttempt(target, claimed)
@@ -269,6 +280,7 @@ export class Dispatcher implements Dispatch, Starter {
       log.error({ delivery: claimed.id, err: error }, 'cannot make an attempt')
     } finally {
       this.#busy.delete(claimed.id)
+      this.#backlog.ends(target.id, claimed.id)
       slot.release(succeeded(state, claimed.attempts))
       this.#scheduler.wake()
     }
