@@ -15,10 +15,10 @@ afterEach(async () => {
 describe('Under a base path', () => {
   const basePath = '/manage'
 
-  test('the root redirects to the documentation, and the OpenAPI document has the base path', async () => {
+  test('the root redirects to the console, and the OpenAPI document has the base path', async () => {
     const { app } = await host({ basePath })
     const root = await app.inject(`${basePath}/`)
-    expect([root.statusCode, root.headers.location]).toEqual([302, `${basePath}/docs`])
+    expect([root.statusCode, root.headers.location]).toEqual([302, `${basePath}/console/`])
     const answer = await app.inject(`${basePath}/openapi.json`)
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(answer.json()).toMatchObject({ openapi: '3.1.0', servers: [{ url: basePath }] })

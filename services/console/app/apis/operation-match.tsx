@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { answer, client } from '../http/client.ts'
 import { Marked } from '../parts/marked.tsx'
-import { documentationOf, pathOf, rangesOf } from '../parts/operations.ts'
+import { aboutOf, documentationOf, pathOf, rangesOf } from '../parts/operations.ts'
 import styles from './operation-match.module.css'
 import { PlainLink } from './plain-link.tsx'
 import type { Api } from './search.ts'
@@ -35,7 +35,7 @@ export function OperationMatch({ api, q, otherwise }: OperationMatchProps) {
   if (!found) return otherwise
   const open = () =>
     navigate({ to: '/apis/$apiId', params: { apiId: api.id }, search: documentationOf(found) })
-  const text = found.summary ?? found.operationId ?? ''
+  const text = aboutOf(found)
   return (
     <PlainLink to={pathOf(found)} className={styles.match} onOpen={open}>
       <span className={styles.operation}>

@@ -9,7 +9,7 @@ import { AnchorLink } from '../parts/links.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { MethodBadge } from '../parts/method-badge.tsx'
 import { type OperationFilter, OperationFilters, queryOf } from '../parts/operation-filters.tsx'
-import { documentationOf, type Operation, rangesOf } from '../parts/operations.ts'
+import { aboutOf, documentationOf, type Operation, rangesOf } from '../parts/operations.ts'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { OPENS_ITS_LINK } from '../parts/row-click.ts'
@@ -70,8 +70,8 @@ export function OperationsPage() {
 }
 
 function Row({ operation, words }: { operation: Operation; words: string }) {
-  const { api, version, method, path, summary, operationId, deprecated } = operation
-  const text = summary ?? operationId ?? ''
+  const { api, version, method, path, deprecated } = operation
+  const text = aboutOf(operation)
   return (
     <li className={classes.row} {...OPENS_ITS_LINK}>
       <MethodBadge method={method} />

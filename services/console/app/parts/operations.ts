@@ -1,4 +1,5 @@
 import type { Schemas } from '../http/schemas.ts'
+import { plainText } from './plain-text.ts'
 
 export type Operation = Schemas['Operation']
 
@@ -9,6 +10,10 @@ export const documentationOf = ({ version, document, method, path }: Operation) 
 /** The path of the console that shows an operation in its document. */
 export const pathOf = (operation: Operation): string =>
   `/apis/${operation.api}?${new URLSearchParams(documentationOf(operation))}`
+
+/** What an operation does in words, without marks of Markdown and HTML. */
+export const aboutOf = ({ summary, operationId }: Pick<Operation, 'summary' | 'operationId'>): string =>
+  plainText(summary ?? operationId ?? '').text
 
 /** Where a text has words, in ascending order and without overlaps. */
 export function rangesOf(text: string, words: string): number[][] {

@@ -8,7 +8,7 @@ import type { Session } from '../http/session.ts'
 import { signOut } from '../login/sign-in.ts'
 import { webhooksQuery } from '../parts/all-webhooks.ts'
 import { namedQuery } from '../parts/api-name.tsx'
-import { pathOf } from '../parts/operations.ts'
+import { aboutOf, pathOf } from '../parts/operations.ts'
 import { areasOf } from './areas.ts'
 
 /** An entry of the command palette. */
@@ -17,6 +17,8 @@ export interface Command {
   group: string
   label: string
   detail?: string | undefined
+  /** Whether the detail has a line of its own. */
+  hasLines?: boolean
   /** The path of the console that it opens. */
   path?: string
   run?: () => void
@@ -100,13 +102,13 @@ export function useRecords(current: Session, typed: string) {
     ...ofApis.filter(({ group }) => group === OTHER_APIS),
     ...(operations.data?.content ?? []).map((operation, index) => {
       const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
-      const about = operation.summary ?? operation.operationId
       return {
         id: `operation-${index}`,
         group: 'Operations',
         label: `${operation.method} ${operation.path}`,
-        detail: [about, api].filter(Boolean).join(' · '),
+        detail: [aboutOf(operation), api].filter(Boolean).join(' · '),
         path: pathOf(operation),
+        hasLines: true,
       }
     }),
   ]

@@ -169,6 +169,7 @@ function Entry({ id, words, command, selected, onSelect, onRun }: EntryProps) {
       tabIndex={-1}
       aria-selected={selected}
       className={classes.option}
+      data-lines={command.hasLines || undefined}
       ref={element => {
         if (selected) element?.scrollIntoView({ block: 'nearest' })
       }}

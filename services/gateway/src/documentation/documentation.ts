@@ -31,7 +31,7 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
       .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
       .send(page)
   })
-  app.get('/', async (_request, reply) => reply.redirect(`${app.prefix}/docs`))
+  app.get('/', async (_request, reply) => reply.redirect(`${app.prefix}/console/`))
 }
 
 interface Tagged {

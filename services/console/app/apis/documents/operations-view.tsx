@@ -5,6 +5,7 @@ import { MethodBadge } from '../../parts/method-badge.tsx'
 import { OperationFilters, queryOf } from '../../parts/operation-filters.tsx'
 import type { Operation } from '../../parts/operations.ts'
 import { Pages } from '../../parts/pagination.tsx'
+import { plainText } from '../../parts/plain-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import classes from './documents.module.css'
@@ -100,7 +101,7 @@ function OperationRow({ operation, showsDocument, onOpen }: OperationRowProps) {
         </Group>
         {summary && (
           <Text size="sm" lineClamp={2}>
-            {summary}
+            {plainText(summary).text}
           </Text>
         )}
       </div>

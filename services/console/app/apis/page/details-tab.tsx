@@ -1,6 +1,6 @@
-import { Badge, DataList, Grid, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, DataList, Grid, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { Copied } from '../../parts/copy.tsx'
@@ -23,6 +23,7 @@ import { starterOf } from './deployments.ts'
 import { ImagePanel } from './image-panel.tsx'
 import { titleOf, versionNamesIn } from './operations.ts'
 import { useHistory } from './use-history.ts'
+import { VersionDialog } from './version-dialog.tsx'
 
 /** The page of this API, for links to its tabs. */
 const PAGE = { from: '/apis/$apiId', to: '.' } as const
@@ -32,7 +33,7 @@ export function DetailsTab({ api }: { api: Schemas['Api'] }) {
   const documentation = useDocumentation(api.id)
   return (
     <Stack>
-      <NextStep {...documentation} />
+      <NextStep api={api.id} {...documentation} />
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
         <LatestVersion {...documentation} />
         <NewestDocument {...documentation} />
@@ -88,8 +89,9 @@ function useDocumentation(api: string): Documentation {
 }
 
 /** What a new API lacks. */
-function NextStep({ count, documented, latest }: Documentation) {
+function NextStep({ api, count, documented, latest }: Documentation & { api: string }) {
   const allowed = useAllowed('API_WRITE')
+  const [adds, setAdds] = useState(false)
   if (!allowed || documented !== 'none') return null
   return (
     <Paper withBorder p="sm" component="section" aria-label="Next step">
@@ -104,11 +106,10 @@ function NextStep({ count, documented, latest }: Documentation) {
             Add a document
           </ButtonLink>
         ) : (
-          <ButtonLink {...PAGE} search={{ tab: 'versions' }}>
-            Add a version
-          </ButtonLink>
+          <Button onClick={() => setAdds(true)}>Add a version</Button>
         )}
       </Group>
+      {adds && <VersionDialog api={api} onClose={() => setAdds(false)} />}
     </Paper>
   )
 }

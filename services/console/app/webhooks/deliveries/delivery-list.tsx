@@ -115,7 +115,9 @@ function DeliveryTable({ deliveries, list, onRetried }: DeliveryTableProps) {
               )}
               <Table.Th miw={{ md: 160 }}>Event type</Table.Th>
               <Table.Th>Status</Table.Th>
-              <Table.Th visibleFrom="md">API</Table.Th>
+              <Table.Th visibleFrom="md" miw={{ md: 140 }}>
+                API
+              </Table.Th>
               {list && <Table.Th visibleFrom="sm">Webhook</Table.Th>}
               <Table.Th visibleFrom="lg">Last result</Table.Th>
               <Table.Th visibleFrom="sm" style={{ whiteSpace: 'nowrap' }}>
@@ -206,7 +208,7 @@ function DeliveryCells({ delivery, pause, list }: DeliveryCellsProps) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td visibleFrom="md" style={{ overflowWrap: 'anywhere' }}>
+      <Table.Td visibleFrom="md" style={{ overflowWrap: 'break-word' }}>
         {api ? (
           <AnchorLink to="/apis/$apiId" params={{ apiId: api.id }} inherit>
             {name}
