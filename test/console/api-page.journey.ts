@@ -173,7 +173,10 @@ test('the page answers what an API is, who owns it, where it runs and what chang
   for (const name of [gitUrl, 'https://pages.example'])
     await expect.poll(() => page.getByRole('link', { name }).getAttribute('rel')).toBe('noreferrer')
   expect(await page.locator('main img').count()).toBe(0)
-  await page.getByRole('region', { name: 'Next step' }).getByRole('button', { name: 'Add a version' }).waitFor()
+  await page
+    .getByRole('region', { name: 'Next step' })
+    .getByRole('button', { name: 'Add a version' })
+    .waitFor()
   await checkPage(page)
   await fitsPhone(page)
   await page.goto(`${consoleUrl}/apis/${script.id}`)

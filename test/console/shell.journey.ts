@@ -14,7 +14,7 @@ import { createApi, createUser, createWebhook, request, tokenWith, unique, url }
 
 const palette = (page: Page) => page.getByRole('combobox', { name: 'Find a page, an action or a record' })
 const results = (page: Page, group: string) =>
-  page.getByRole('listbox', { name: 'Results' }).getByRole('group', { name: group })
+  page.getByRole('listbox', { name: 'Results' }).getByRole('group', { name: group, exact: true })
 const areas = (page: Page) => page.getByRole('navigation', { name: 'Areas' })
 /** The text of the element that has the focus. */
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent')
@@ -129,7 +129,7 @@ test('menus, links and fields work with the keyboard, and nothing moves with red
   const search = page.getByRole('main').getByRole('combobox', { name: 'Search APIs' })
   await search.fill('google')
   await find(page, 'zzqqxxyy')
-  await page.getByText('Nothing has this name.').waitFor()
+  await page.getByText('No page, action or record matches.').waitFor()
   expect(await page.evaluate(moving)).toBe(0)
   await page.keyboard.press('Escape')
   await palette(page).waitFor({ state: 'detached' })
