@@ -29,7 +29,7 @@ curl -i $BASE_URL/login \\
   -d '{"username":"NAME","password":"PASSWORD"}'
 \`\`\`
 
-Send the token with each request. It ends after some hours; a program uses a token of \`POST /accessTokens\`.
+Send the token with each request. It ends after an hour; a program uses a token of \`POST /accessTokens\`.
 
 \`\`\`sh
 TOKEN=...

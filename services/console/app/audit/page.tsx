@@ -82,7 +82,11 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
       )}
       {entries.isPending && !entries.error && <Loading what="the audit log" />}
       {!entries.isPending && entries.total === 0 && (
-        <Empty title="No entry matches">Change the filters.</Empty>
+        <Empty title="No entry matches">
+          {search.text
+            ? 'The search finds ids, actions and types. For names, use the fields User and Resource.'
+            : 'Change the filters.'}
+        </Empty>
       )}
       {entries.total > 0 && (
         <>

@@ -13,7 +13,10 @@ async function showReference(root: HTMLElement): Promise<void> {
   const base = location.pathname.replace(/\/docs\/?$/, '')
   const [scalar, response] = await Promise.all([loadScalar(), fetch(`${base}/openapi.json`), session.ready])
   if (!response.ok) throw new Error(`GET ${base}/openapi.json was answered ${response.status}`)
-  const document = await response.json()
+  // The examples get the address of this service.
+  const document = JSON.parse(
+    (await response.text()).replaceAll('http://localhost:8080', location.origin + base),
+  )
   const configuration = (token?: string) => ({
     ...SCALAR_SETTINGS,
     content: document,

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, type RefObject, useRef } from 'react'
+import { type KeyboardEvent, type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
 import classes from './rows.module.css'
 
 const WIDE = '(min-width: 64em)'
@@ -58,11 +58,17 @@ export function RowList({ rows, label, rowClass, heads, above, selected, onSelec
   const { count, getItemKey } = virtual.options
   const idOf = (index: number) => `row-${getItemKey(index)}`
   const items = virtual.getVirtualItems()
+  const chosen = useRef(0)
+  useSameRow(rows, chosen)
+  const choose = (index: number) => {
+    chosen.current = index
+    onSelect(index)
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     const next = indexAfter(event.key, selected, count)
     if (next === undefined) return
     event.preventDefault()
-    onSelect(next)
+    choose(next)
     virtual.scrollToIndex(next)
   }
   return (
@@ -100,7 +106,7 @@ export function RowList({ rows, label, rowClass, heads, above, selected, onSelec
               aria-setsize={count}
               className={`${classes.row} ${rowClass}`}
               style={{ transform: `translateY(${start}px)`, height }}
-              onClick={() => onSelect(index)}
+              onClick={() => choose(index)}
             >
               {children(index)}
             </div>
@@ -109,6 +115,19 @@ export function RowList({ rows, label, rowClass, heads, above, selected, onSelec
       </div>
     </div>
   )
+}
+
+/** Keeps a row where it is when the rows become higher: the chosen one, or else the first in sight. */
+function useSameRow({ list, height }: Rows, chosen: RefObject<number>) {
+  const before = useRef(height)
+  useLayoutEffect(() => {
+    const more = height - before.current
+    if (list.current && more !== 0) {
+      const first = Math.floor(list.current.scrollTop / before.current)
+      list.current.scrollTop += (more > 0 ? Math.max(chosen.current, first) : first) * more
+    }
+    before.current = height
+  }, [list, height, chosen])
 }
 
 /** The index that a key selects. */

@@ -122,7 +122,7 @@ function TokenFields({ draft, errors, onChange }: TokenFieldsProps) {
       <ScopePicker
         allowed={current?.scopes ?? []}
         selected={draft.scopes}
-        error={errors.scopes}
+        error={draft.scopes.length === 0 ? errors.scopes : undefined}
         onChange={scopes => onChange({ ...draft, scopes })}
       />
     </>

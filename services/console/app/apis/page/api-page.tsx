@@ -142,7 +142,7 @@ function Missing({ id, error, onRetry }: { id: string; error: unknown; onRetry: 
           <Alert color="gray" variant="default">
             {name ? 'Only its history is kept.' : 'No API ever had this id.'}
           </Alert>
-          <HistoryTab id={id} />
+          {!history.isError && <HistoryTab id={id} />}
         </>
       ) : (
         <ProblemPanel what="The API cannot be read" error={error} onRetry={onRetry} />
