@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Finding } from '@gantry/contracts'
+import type { BrokenRule, Finding } from '@gantry/contracts'
 import type { AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv'
 import { MAX_FINDINGS } from './checked.ts'
 import { escaped } from './pointer.ts'
@@ -71,6 +71,18 @@ function deepestOf(errors: readonly ErrorObject[]): Set<string> {
     }
   }
   return paths
+}
+
+/** How often each rule is broken, in the order of the findings. */
+export function totalsOf(
+  found: readonly Pick<Finding, 'severity' | 'code'>[],
+): Omit<BrokenRule, 'ruleSet'>[] {
+  const totals = new Map<string, Omit<BrokenRule, 'ruleSet'>>()
+  for (const { severity, code } of found) {
+    const key = `${severity} ${code}`
+    totals.set(key, { severity, code, places: (totals.get(key)?.places ?? 0) + 1 })
+  }
+  return [...totals.values()]
 }
 
 /** Adds the places in a tree. Errors come first, then by line. */

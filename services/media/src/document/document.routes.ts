@@ -26,6 +26,7 @@ import {
 } from '@gantry/service-runtime'
 import type { Collection } from '@gantry/stores'
 import type { FastifyRequest } from 'fastify'
+import { totalsOf } from '../check/schema.ts'
 import { type Comparisons, diffRoute } from './diff.ts'
 import { type DocumentsAggregate, type Precondition, requirePlace } from './document.decide.ts'
 import { type DocumentDocument, recordOf } from './document.projection.ts'
@@ -183,14 +184,10 @@ function findingsRoute(
     )
     const from = (query.page - 1) * query.size
     const shown = page(all.slice(from, from + query.size), all.length, query)
-    return { status: 200, body: { ...shown, rules: [...totalsOf(ofSchema), ...applied.rules], truncated } }
+    const broken = totalsOf(ofSchema).map(rule => ({ ...rule, ruleSet: null }))
+    return { status: 200, body: { ...shown, rules: [...broken, ...applied.rules], truncated } }
   })
 }
-
-const totalsOf = (findings: readonly DocumentFinding[]): BrokenRule[] =>
-  [...Map.groupBy(findings, ({ severity, code }) => `${severity} ${code}`).values()].flatMap(alike =>
-    alike.slice(0, 1).map(({ severity, code }) => ({ ruleSet: null, severity, code, places: alike.length })),
-  )
 
 function downloadRoute(
   route: AddRoute,

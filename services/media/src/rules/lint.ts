@@ -9,7 +9,7 @@ import {
 } from '@redocly/openapi-core'
 import { invalid, isObject, MAX_TEXT, textOf } from '../check/checked.ts'
 import { DATA } from '../check/references.ts'
-import { type Found, located } from '../check/schema.ts'
+import { type Found, located, totalsOf } from '../check/schema.ts'
 import { decode } from '../check/text.ts'
 import { readTree } from '../check/tree.ts'
 import { faultsIn, readRuleSet } from './rule-set.format.ts'
@@ -58,18 +58,17 @@ export async function lint(bytes: Uint8Array, content: string): Promise<Linted> 
   const tree = readTree(text)
   const problems = await problemsIn(tree.value, await configOf(content))
   const errors = problems.filter(({ severity }) => severity === 'ERROR').length
-  const byRule = [...Map.groupBy(problems, ({ severity, code }) => `${severity} ${code}`).values()]
-  const broken = byRule.flatMap(alike =>
-    alike.slice(0, 1).map(({ severity, code }) => ({ severity, code, places: alike.length })),
-  )
-  const kept = byRule
+  const findings = located(tree, firstOfEach(problems, MAX_RULE_FINDINGS), MAX_RULE_FINDINGS)
+  return { errors, warnings: problems.length - errors, broken: totalsOf(problems), findings }
+}
+
+/** At most so many problems, of each rule equally many as far as it has them. */
+const firstOfEach = (problems: readonly Found[], most: number): Found[] =>
+  [...Map.groupBy(problems, ({ severity, code }) => `${severity} ${code}`).values()]
     .flatMap(alike => alike.map((problem, index) => ({ problem, index })))
     .toSorted((a, b) => a.index - b.index)
-    .slice(0, MAX_RULE_FINDINGS)
+    .slice(0, most)
     .map(({ problem }) => problem)
-  const findings = located(tree, kept, MAX_RULE_FINDINGS)
-  return { errors, warnings: problems.length - errors, broken, findings }
-}
 
 /** Rules of the engine fail for null in the place of an object, which the schema of the kind finds. */
 function withoutNulls(value: unknown): unknown {

@@ -47,14 +47,16 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
   const trying = new Thread<LintTask, LintAnswer>({ ...limits, script })
   const trials = new Slots(1)
 
-  const answered = (answer: LintAnswer) => {
-    if ('linted' in answer || 'rules' in answer) return answer
-    if ('errors' in answer) throw new DocumentInvalid(answer.errors)
-    log.error({ failure: answer.failure }, 'the rules of a set failed')
-    throw invalid('the rules failed')
+  const refusal = (answer: LintAnswer) => {
+    if ('errors' in answer) return new DocumentInvalid(answer.errors)
+    log.error(answer, 'the rules of a set failed')
+    return invalid('the rules failed')
   }
 
-  const resultOf = (answer: LintAnswer): Linted => (answered(answer) as { linted: Linted }).linted
+  const resultOf = (answer: LintAnswer): Linted => {
+    if ('linted' in answer) return answer.linted
+    throw refusal(answer)
+  }
 
   const inTurn = async <Result>(waitMs: number, work: () => Promise<Result>): Promise<Result> => {
     const slot = await trials.take(undefined, { waitMs })
@@ -93,7 +95,8 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
           what: 'the check of the rules',
           lastsMs: TRIAL_MS,
         })
-        return (answered(answer) as { rules: EffectiveRule[] }).rules
+        if ('rules' in answer) return answer.rules
+        throw refusal(answer)
       }),
     preview: (read, content) =>
       inTurn(PREVIEW_MS.wait, async () => {
