@@ -47,7 +47,7 @@ function EntryCells({ entry }: { entry: Entry }) {
       <span className={classes.time}>{timeWithMilliseconds(timestamp)}</span>
       <span className={classes.action}>{action}</span>
       <span className={classes.type}>{resourceType}</span>
-      <span className={classes.name}>
+      <span>
         {typeof api === 'string' && (
           <>
             <LoggedName id={api} />{' '}
@@ -62,7 +62,7 @@ function EntryCells({ entry }: { entry: Entry }) {
           String(displayName ?? name ?? username ?? resourceId)
         )}
       </span>
-      <span className={classes.user}>{userName(entry)}</span>
+      <span>{userName(entry)}</span>
     </>
   )
 }

@@ -88,10 +88,10 @@ function EventCells({ event }: { event: FeedEvent }) {
         <span className={classes.dot} style={{ background: toneOf(color) }} aria-hidden />
         {event.type}
       </span>
-      <span className={classes.subject}>
+      <span>
         <Subject event={event} />
       </span>
-      <span className={classes.actor}>
+      <span>
         <Actor actor={event.actor} />
       </span>
     </>
