@@ -3,7 +3,6 @@ import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway, systemFrom, systemRoute } from '@gantry/gateway'
 import { answerOperators, type ProcessContext, type ProcessParts } from '@gantry/hosting'
 import {
-  type Admit,
   Intake,
   logErrorCounter,
   ownMetadata,
@@ -66,7 +65,7 @@ export function openStandalone(given: ProcessContext<Settings>, start: Start): P
         admit: edge.admit,
         system: async () => systemFrom(given.state(), await lagsOf(services)),
       })
-      const admit = admitting(edge.admit, new Intake(composed.behind))
+      const admit = new Intake(composed.behind).admitting(edge.admit)
       for (const service of services) await service.routes(scope, admit)
       closeSocket = await answerOperators(folder.path, peers, given)
     },
@@ -97,18 +96,6 @@ export function openStandalone(given: ProcessContext<Settings>, start: Start): P
     },
   }
 }
-
-/** Admits a write when the deliveries of earlier ones are not too far behind. */
-const admitting =
-  (admit: Admit, intake: Intake): Admit =>
-  (request, reply, operation) => {
-    const admitted = admit(request, reply, operation)
-    if (operation.method === 'GET' || intake.hasRoom()) return admitted
-    return Promise.resolve(admitted).then(async principal => {
-      await intake.room()
-      return principal
-    })
-  }
 
 const lagsOf = (services: readonly Service[]) =>
   Promise.all(services.map(async service => ({ name: service.name, lag: await service.lag() })))

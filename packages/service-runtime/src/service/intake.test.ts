@@ -1,4 +1,7 @@
+import { createApi, listApis, type Operation } from '@gantry/contracts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { administrator } from '../testing/index.ts'
 import { Intake } from './intake.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -28,6 +31,21 @@ test('writes wait in their order while 32 deliveries are behind', async () => {
   expect(done).toEqual([0, 1, 2, 3])
   expect(intake.hasRoom()).toBe(true)
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('reads are admitted at once', async () => {
+  const { done, intake } = writes(() => 32)
+  const admit = intake.admitting(() => administrator)
+  const admitted = (operation: Operation) => admit({} as FastifyRequest, {} as FastifyReply, operation)
+  expect(admitted(listApis)).toBe(administrator)
+  const write = Promise.resolve(admitted(createApi)).then(principal => {
+    done.push(1)
+    return principal
+  })
+  await vi.advanceTimersByTimeAsync(500)
+  expect(done).toEqual([])
+  await vi.advanceTimersByTimeAsync(500)
+  expect(await write).toBe(administrator)
 })
 
 test('a write waits a second at most', async () => {

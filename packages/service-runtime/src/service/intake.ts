@@ -1,3 +1,5 @@
+import type { Admit } from './service.ts'
+
 /** Number of deliveries that are behind from which on writes wait. */
 const MOST_BEHIND = 32
 const POLL_MS = 2
@@ -18,6 +20,18 @@ export class Intake {
   /** @param behind number of deliveries that are behind */
   constructor(behind: () => number) {
     this.#behind = behind
+  }
+
+  /** Admits a write when it has room, and a read at once. */
+  admitting(admit: Admit): Admit {
+    return (request, reply, operation) => {
+      const admitted = admit(request, reply, operation)
+      if (operation.method === 'GET' || this.hasRoom()) return admitted
+      return Promise.resolve(admitted).then(async principal => {
+        await this.room()
+        return principal
+      })
+    }
   }
 
   hasRoom(): boolean {

@@ -31,7 +31,7 @@ export interface ServiceProcess {
   /** Set where all services share this process, and no other process uses the stores. */
   alone?: {
     early: EarlyMessages
-    /** Each tells the number of deliveries, or the like, that are behind. Writes wait for them. */
+    /** Each tells how many deliveries, or events without their deliveries, are behind. Writes wait for them. */
     backlogs: (() => number)[]
   }
 }

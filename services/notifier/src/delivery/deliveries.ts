@@ -59,8 +59,8 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
     if (!this.payloads.isSmall(event.id, format)) await stored
     // Both appends share a commit or a round trip. An attempt is made when both are done. If the process dies in between,
     // the event is handled again, and stores the body, before the claimed attempt counts as lost.
-    const storedAtLast = stored.catch(() => this.payloads.store(event, format))
-    const [executed] = await Promise.all([this.execute(command.id, command), storedAtLast])
+    const storedInTheEnd = stored.catch(() => this.payloads.store(event, format))
+    const [executed] = await Promise.all([this.execute(command.id, command), storedInTheEnd])
     return executed
   }
 
