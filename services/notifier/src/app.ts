@@ -13,8 +13,8 @@ import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
 import { delivering, type ExternalDependencies } from './dispatch/delivering.ts'
-import { startAttemptsOfDied } from './dispatch/died.ts'
 import { healths } from './dispatch/health.ts'
+import { startLostAttempts } from './dispatch/lost-attempts.ts'
 import { SCHEDULER } from './dispatch/scheduler.ts'
 import { downloads } from './http/download.ts'
 import { intake, platformEventRoutes } from './platform-event/intake.ts'
@@ -102,7 +102,7 @@ export function notifierService(
         dispatcher.start()
         return { name: SCHEDULER, stop: () => delivery.release() }
       },
-      ...(process.alone ? [() => startAttemptsOfDied({ dispatcher, startedAt, caughtUp, log })] : []),
+      ...(process.alone ? [() => startLostAttempts({ dispatcher, startedAt, caughtUp, log })] : []),
       () => startRecoverer({ recoveries, webhooks, deliveries, dispatcher, bus, leases, holder, log }),
       () => startOwnerChecks({ owners, caughtUp, leases, holder, log }),
     ],

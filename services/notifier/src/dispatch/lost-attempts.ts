@@ -2,7 +2,7 @@ import { type Log, supervise, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/pacing'
 import type { Dispatcher } from './dispatcher.ts'
 
-export interface DiedOptions {
+export interface LostAttemptsOptions {
   dispatcher: Dispatcher
   /** Start of this process, ISO 8601. */
   startedAt: string
@@ -17,8 +17,8 @@ const POLL_MS = 20
  * Makes the attempts again, once, that the previous process was making when it died. Only for a process that is alone: the
  * attempts of another one would not be over.
  */
-export function startAttemptsOfDied({ dispatcher, startedAt, caughtUp, log }: DiedOptions): Worker {
-  return supervise('notifier.died', log, async signal => {
+export function startLostAttempts({ dispatcher, startedAt, caughtUp, log }: LostAttemptsOptions): Worker {
+  return supervise('notifier.lost-attempts', log, async signal => {
     while (!caughtUp() && !signal.aborted) await sleep(POLL_MS, { signal })
     if (signal.aborted) return
     await dispatcher.loseAttempts(startedAt)
