@@ -85,16 +85,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
         const held = new HeldMessages({ consumer: reactor.consumer, eventStore, now, log })
         const handling = handlingEarly(reactor, { messages: early, isReady: isCaughtUp, within })
         const react = held.holding(message => following.handling(message, () => handling.react(message)))
-        const options = {
-          bus,
-          eventStore,
-          readModels,
-          holder,
-          log,
-          isReady: isCaughtUp,
-          within,
-          missed,
-        }
+        const options = { bus, eventStore, readModels, holder, log, isReady: isCaughtUp, within, missed }
         working.push(handling, startReactor({ ...reactor, react }, options))
         working.push(held.start(message => within(message, () => reactor.react(message))))
       }

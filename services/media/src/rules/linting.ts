@@ -90,11 +90,8 @@ export function lintingThreads(log: Log, limits: ThreadLimits = LIMITS): Linting
     tryRuleSet: content =>
       inTurn(TRIAL_MS, async () => {
         const task = { bytes: new Uint8Array(), content, awaited: true }
-        const answer = await trying.run(task, {
-          keep: true,
-          what: 'the check of the rules',
-          lastsMs: TRIAL_MS,
-        })
+        const check = { keep: true, what: 'the check of the rules', lastsMs: TRIAL_MS }
+        const answer = await trying.run(task, check)
         if ('rules' in answer) return answer.rules
         throw refusal(answer)
       }),
