@@ -208,7 +208,7 @@ test('the page of proofs shows what the head of the chain covers, and saves it',
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save the head' }).click()
   const { head } = JSON.parse(await textOf(await download))
-  await page.getByText(`Record ${head.number}, position`).waitFor()
+  await page.getByText(`Record ${head.number.toLocaleString('en')}, position`).waitFor()
   await expect.poll(() => page.getByText(head.chainHash, { exact: true }).count()).toBe(1)
 })
 
