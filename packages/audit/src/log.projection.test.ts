@@ -84,6 +84,7 @@ test('each change has a document under the id of its event, and leads to the nex
     resourceType: 'API',
     resourceId: '11111111-1111-4111-8111-111111111111',
     what: ['11111111-1111-4111-8111-111111111111', 'API'],
+    named: 'climate',
   })
   expect(two).toMatchObject({ number: 2, chainHash: nextHash(one.chainHash, two.recordHash) })
 })
@@ -110,6 +111,17 @@ test('the hash of a record never changes: verifiers and installations have it', 
 test('a change by the service itself is found by the name of the part that acted', () => {
   const [doc] = projected(event(1, { actor: { id: null, name: 'catalog' } }))
   expect(doc?.who).toBe('catalog')
+})
+
+test('what belongs to an API is found by its id, by that of its version and by its own name, users by no name', () => {
+  const of = (number: number, resourceType: string, before: object) =>
+    event(number, { change: { action: 'A', resourceType, resourceId: 'r', before, after: null } as never })
+  const [document, user] = projected(
+    of(1, 'API_VERSION_DOCUMENT', { name: 'openapi.yaml', api: 'a', apiVersion: 'v' }),
+    of(2, 'USER', { name: 'ada', displayName: 'Ada', api: 'a' }),
+  )
+  expect(document).toMatchObject({ what: ['r', 'API_VERSION_DOCUMENT', 'a', 'v'], named: 'openapi.yaml' })
+  expect(user).toMatchObject({ what: ['r', 'USER'], named: '' })
 })
 
 test('an event without a change has no document and no number, but its content is in the hash of the next record', () => {

@@ -42,13 +42,15 @@ export interface AuditDocument {
   action: string
   resourceType: string
   resourceId: string
-  /** Resource id and type, so that the filter finds either. */
+  /** Id and type of the resource, and the ids of the API and of the version that it belongs to: the filter finds each. */
   what: string[]
+  /** The name and the display name of the resource at that time, except of a user. */
+  named: string
 }
 
 export const auditLog = defineCollection<AuditDocument>({
   name: 'identity.audit',
-  version: 4,
+  version: 5,
   fields: {
     number: 'number',
     when: 'string',
@@ -57,7 +59,7 @@ export const auditLog = defineCollection<AuditDocument>({
     resourceType: 'string',
     what: 'strings',
   },
-  text: ['who', 'action', 'resourceType', 'resourceId'],
+  text: ['who', 'action', 'resourceType', 'resourceId', 'named'],
 })
 
 /** The ends of the chains at the end of a UTC day of recording that has events. */
@@ -176,7 +178,10 @@ function documentFrom(
   before: ChainPoint,
   sealed: string | null,
 ): AuditDocument {
-  const { id, position, timestamp, actor, action, resourceType, resourceId } = stored
+  const { id, position, timestamp, actor, action, resourceType, resourceId, details } = stored
+  const { name, displayName, api, apiVersion }: Record<string, unknown> =
+    details.after ?? details.before ?? {}
+  const owners = resourceType.startsWith('API_') ? [api, apiVersion] : []
   const recordHash = sha256(record)
   return {
     id,
@@ -190,9 +195,12 @@ function documentFrom(
     action,
     resourceType,
     resourceId,
-    what: [resourceId, resourceType],
+    what: [...new Set([resourceId, resourceType, ...owners.filter(isText)])],
+    named: resourceType === 'USER' ? '' : [name, displayName].filter(isText).join('\n'),
   }
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
 
 /** Whether a document is the one that the projection made of the record after a place in the chain. */
 export function isIntact(doc: AuditDocument, before: ChainPoint): boolean {

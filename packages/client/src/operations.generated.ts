@@ -3353,7 +3353,7 @@ export interface Operations {
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: timestamp, action, resourceType */
       sort?: Array<`${'timestamp' | 'action' | 'resourceType'}${'' | ',asc' | ',desc'}`> | undefined
-      /** Each term is a case-insensitive substring of user id, action or resource; usernames are not searched */
+      /** Each term is a case-insensitive substring of the user id, of the action, or of the type, id or name of the resource at that time; usernames are not searched */
       text?: string | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined
@@ -3363,7 +3363,7 @@ export interface Operations {
       user?: string | undefined
       /** What was done, or will be done */
       action?: string | undefined
-      /** Resource id or resource type */
+      /** Resource id or resource type. The id of an API also finds its versions, documents and image, that of a version its documents */
       resource?: string | undefined
     }
     output: { 200: Schemas['AuditPage'] }
@@ -3378,7 +3378,7 @@ export interface Operations {
    */
   exportAuditLog: {
     input: {
-      /** Each term is a case-insensitive substring of user id, action or resource; usernames are not searched */
+      /** Each term is a case-insensitive substring of the user id, of the action, or of the type, id or name of the resource at that time; usernames are not searched */
       text?: string | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined
@@ -3388,7 +3388,7 @@ export interface Operations {
       user?: string | undefined
       /** What was done, or will be done */
       action?: string | undefined
-      /** Resource id or resource type */
+      /** Resource id or resource type. The id of an API also finds its versions, documents and image, that of a version its documents */
       resource?: string | undefined
       /** Takes precedence over the Accept header */
       format?: Schemas['ExportFormat'] | undefined

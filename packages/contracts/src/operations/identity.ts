@@ -550,13 +550,16 @@ export type AuditRecord = z.infer<typeof AuditRecord>
 const auditFilters = {
   text: text(1000).optional().meta({
     description:
-      'Each term is a case-insensitive substring of user id, action or resource; usernames are not searched',
+      'Each term is a case-insensitive substring of the user id, of the action, or of the type, id or name of the resource at that time; usernames are not searched',
   }),
   from: writtenTime('Earliest timestamp, inclusive'),
   to: writtenTime('Latest timestamp, exclusive'),
   user: z.string().optional().meta({ description: 'User id, or the username of a user who is not deleted' }),
   action: z.string().optional(),
-  resource: z.string().optional().meta({ description: 'Resource id or resource type' }),
+  resource: z.string().optional().meta({
+    description:
+      'Resource id or resource type. The id of an API also finds its versions, documents and image, that of a version its documents',
+  }),
 }
 
 export const listAuditLog = operation('listAuditLog', 'GET /auditLog', {

@@ -37,7 +37,7 @@ export function Filters({ search, onChange }: FiltersProps) {
     <FilterGrid label="Filters of the audit log" below={named}>
       <TextSearch
         label="Search"
-        placeholder="Id, action or type"
+        placeholder="Name, id, action or type"
         value={search.text}
         onChange={text => onChange({ text })}
       />

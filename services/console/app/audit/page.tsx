@@ -84,7 +84,7 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
       {!entries.isPending && entries.total === 0 && (
         <Empty title="No entry matches">
           {search.text
-            ? 'The search finds ids, actions and types. For names, use the fields User and Resource.'
+            ? 'The search finds names of resources at the time of the change, ids, actions and types. For users, use the field User.'
             : 'Change the filters.'}
         </Empty>
       )}

@@ -34,7 +34,7 @@ const TYPING_MS = 200
 /** Records of a kind that are proposed at once. */
 const PROPOSED = 7
 
-/** Resources with a part of a name. The audit log itself has no index of names. */
+/** Resources with a part of a name. The audit log finds a resource only by the names that it had at its changes. */
 function useResourcesNamed(text: string) {
   const allowed: Record<Kind, boolean> = {
     api: useAllowed('API_READ'),

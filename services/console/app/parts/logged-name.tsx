@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
+import type { Query, Sort } from '../http/schemas.ts'
 
 /** Entries follow their events within moments. */
 const RETRIES = 3
 const RETRY_MS = 1_000
+/** The types of what belongs to an API follow `API`, and those of what belongs to a version `API_VERSION`. */
+const OWN_FIRST: Sort<'listAuditLog'>[] = ['resourceType,asc', 'timestamp,desc']
 
 interface LoggedNameProps {
   id: string
@@ -16,7 +19,8 @@ export function LoggedName({ id, as = 'displayName' }: LoggedNameProps) {
   const { data: last } = useQuery({
     queryKey: ['name-in-audit-log', id],
     queryFn: async ({ signal }) => {
-      const { content } = await answer(client.listAuditLog({ resource: id, size: 1 }, { signal }))
+      const query: Query<'listAuditLog'> = { resource: id, sort: OWN_FIRST, size: 1 }
+      const { content } = await answer(client.listAuditLog(query, { signal }))
       if (!content[0]) throw new Error(`the audit log has no entry of ${id}`)
       return content[0]
     },

@@ -74,7 +74,14 @@ test('a part ends before a record that the store does not have yet', async () =>
   for (const number of [1, 2, 4]) {
     const id = `e${number}`
     const hashes = { chainHash: `c${number}`, recordHash: `r${number}`, record: '{}', sealed: null }
-    const fields = { who: 'identity', action: 'A', resourceType: 'API', resourceId: 'a', what: ['a'] }
+    const fields = {
+      who: 'identity',
+      action: 'A',
+      resourceType: 'API',
+      resourceId: 'a',
+      what: ['a'],
+      named: '',
+    }
     await records.put({ id, number, ...hashes, when: `t/p${number}`, ...fields }, 0)
   }
   const unused = async () => Promise.reject(new Error('not called'))
