@@ -17,7 +17,7 @@ export interface ProcessMetrics {
 /** @param name name of the process, the value of the label `process` of all metrics */
 export function processMetrics(name: string, registry: Registry): ProcessMetrics {
   registry.setDefaultLabels({ process: name })
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 })
   const registers = [registry]
   new Counter({
     name: 'gantry_event_loop_active_seconds_total',
