@@ -17,8 +17,10 @@ builds the web console, unless it is built`,
 runs one service by itself: catalog, identity, media, notifier or gateway; docs/operations.md has the settings`,
   cluster: `usage: npm run cluster [-- --replicas N] [--gateways N]
 runs the gateway and N replicas of every service (1 to 9, default 2) as separate processes on this machine`,
-  bench: `usage: npm run bench [-- PART...] [--minutes N]
-measures the service; without a PART all of them`,
+  bench: `usage: npm run bench [-- PART...] [--minutes N] [--json FILE]
+       npm run bench -- --against URL [--receiver URL] [--minutes N] [--json FILE]
+measures the service, without a PART all of them; or the deployment at URL, which reaches this command at --receiver
+settings of --against: GANTRY_TOKEN, an access token, or GANTRY_ADMIN_USERNAME and GANTRY_ADMIN_PASSWORD`,
   screenshots: `usage: npm run screenshots
 writes the pictures of the documentation, with Chromium`,
   release: `usage: npm run release -- VERSION

@@ -117,11 +117,20 @@ export function timed(
   })
 }
 
+interface Creator {
+  url: string
+  authorization: string
+  /** Suffix of the names, for a service that may have others. Default: none */
+  run?: string
+}
+
 /** Creates APIs in measured windows. @returns a function that creates the next one */
-export function apiCreator({ url, authorization }: { url: string; authorization: string }) {
+export function apiCreator({ url, authorization, run = '' }: Creator) {
   let made = 0
   return async () => {
-    const answer = await timed('POST', `${url}/apis`, { authorization }, JSON.stringify(sampleApi(made++)))
+    const api = sampleApi(made++)
+    const body = JSON.stringify({ ...api, name: `${api.name}${run}` })
+    const answer = await timed('POST', `${url}/apis`, { authorization }, body)
     if (answer.status !== 201) throw new Error(`POST /apis answered ${answer.status}: ${answer.text}`)
     return answer
   }
