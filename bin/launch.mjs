@@ -36,7 +36,9 @@ const SUITES = ['journeys', 'soak']
 /** The turbo tasks of other scripts. @type {Record<string, string[]>} */
 const TASKS = { test: ['lint', 'test'], check: ['lint'] }
 /** The workspaces whose journeys take longest, which start first, so that none of them runs alone at the end. */
-const LONGEST = ['console', 'cluster', 'faults', 'engines', 'clients'].map(name => `test/${name}`)
+const LONGEST = ['console', 'cluster', 'faults', 'engines', 'clients', 'launcher', 'deploy', 'histories'].map(
+  name => `test/${name}`,
+)
 /** The number of workspaces whose journeys run at the same time. With more, processes wait for each other's processors. */
 const LANES = availableParallelism()
 /** A larger young generation of V8's heap, because most garbage of a server comes from requests that have just ended. */
