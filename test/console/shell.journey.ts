@@ -30,8 +30,8 @@ async function find(page: Page, words: string) {
 const AREAS = [
   ['Webhooks', 'Webhooks'],
   ['Webhooks', 'Deliveries'],
-  ['Events', 'Events'],
-  ['Audit', 'Audit log'],
+  ['Activity', 'Events'],
+  ['Activity', 'Audit log'],
   ['Administration', 'Users'],
   ['Administration', 'Access tokens'],
   ['Administration', 'System'],

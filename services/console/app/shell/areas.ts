@@ -1,7 +1,7 @@
 import type { Scope } from '../http/schemas.ts'
 import type { Session } from '../http/session.ts'
 
-const GROUPS = ['Catalogue', 'Webhooks', 'Events', 'Audit', 'Administration'] as const
+const GROUPS = ['Catalogue', 'Webhooks', 'Activity', 'Administration'] as const
 
 interface Area {
   to: string
@@ -22,8 +22,8 @@ const AREAS = [
   { to: '/users', label: 'Users', group: 'Administration', scope: 'USER_READ' },
   { to: '/tokens', label: 'Access tokens', group: 'Administration', scope: 'ACCESS_TOKEN_MANAGE' },
   { to: '/system', label: 'System', group: 'Administration', scope: 'CONFIGURATION_READ' },
-  { to: '/events', label: 'Events', group: 'Events', scope: 'AUDIT_LOG_READ' },
-  { to: '/audit', label: 'Audit log', group: 'Audit', scope: 'AUDIT_LOG_READ' },
+  { to: '/events', label: 'Events', group: 'Activity', scope: 'AUDIT_LOG_READ' },
+  { to: '/audit', label: 'Audit log', group: 'Activity', scope: 'AUDIT_LOG_READ' },
 ] as const satisfies readonly Area[]
 
 export type ListedArea = (typeof AREAS)[number]
