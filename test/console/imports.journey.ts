@@ -69,7 +69,7 @@ test('an import is cancelled: what was not begun stays to be imported', async ({
   const sent = page.waitForRequest(request => isAt('/apis/import')(new URL(request.url())))
   await button(page, 'Import 3 documents')
   await sent
-  await page.getByRole('link', { name: 'Back to the APIs' }).click()
+  await page.getByLabel('Breadcrumbs').getByRole('link').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).last().click()
   await button(page, 'Cancel')
   release()

@@ -5,7 +5,6 @@ import { type FormEvent, useRef, useState } from 'react'
 import { useAllowed } from '../../http/session.ts'
 import { OVER, useDrop } from '../../parts/drop.ts'
 import { RunningGuard } from '../../parts/leave-guards.tsx'
-import { ButtonLink } from '../../parts/links.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Trail } from '../../parts/trail.tsx'
 import { ImportTable } from './import-table.tsx'
@@ -24,14 +23,9 @@ export function ImportPage() {
     <Stack {...dropping} style={over ? OVER : {}} component="section" aria-label="Import">
       <RunningGuard running={isPending} />
       <Trail to="/apis" label="APIs" page="Import" />
-      <Group justify="space-between">
-        <Title order={1} size="h2">
-          Import APIs
-        </Title>
-        <ButtonLink variant="default" to="/apis">
-          Back to the APIs
-        </ButtonLink>
-      </Group>
+      <Title order={1} size="h2">
+        Import APIs
+      </Title>
       <Sources importing={importing} />
       {importing.items.length > 0 && (
         <>
