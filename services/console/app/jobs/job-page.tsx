@@ -30,7 +30,7 @@ export function JobPage() {
             <Title order={1} size="h2">
               {jobText(job.data)}
             </Title>
-            <JobStatus status={job.data.status} />
+            <JobStatus job={job.data} />
           </Group>
           <Text size="sm" component="div">
             Started <Time at={job.data.createdAt} /> by <OwnerName id={job.data.createdBy} />

@@ -114,7 +114,7 @@ function JobTable({ jobs }: { jobs: readonly Job[] }) {
               </Text>
             </Table.Th>
             <Table.Td>
-              <JobStatus status={job.status} />
+              <JobStatus job={job} />
             </Table.Td>
             <Table.Td visibleFrom="sm">{progressText(job)}</Table.Td>
             <Table.Td visibleFrom="sm">

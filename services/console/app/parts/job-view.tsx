@@ -10,9 +10,9 @@ import { ProblemPanel } from './problem-panel.tsx'
 import { StateBadge, toneOf } from './state-badge.tsx'
 import { Loading } from './states.tsx'
 
-export function JobStatus({ status }: Pick<Job, 'status'>) {
+export function JobStatus({ job: { status, failed } }: { job: Job }) {
   const [color, text] = STATUSES[status]
-  return <StateBadge color={color}>{text}</StateBadge>
+  return <StateBadge color={status === 'COMPLETED' && failed > 0 ? 'orange' : color}>{text}</StateBadge>
 }
 
 /** How far a job is in words, e.g. `2 of 3 done, 1 failed`; at its end `2 succeeded, 1 failed`. */
@@ -45,10 +45,17 @@ export function JobView({ job }: { job: Job }) {
         <Stack gap={4} flex={1}>
           <Progress.Root>
             <Progress.Section
-              value={total === 0 ? 100 : ((done + failed) / total) * 100}
-              aria-label="Finished items"
-              color={toneOf(failed > 0 ? 'orange' : 'cyan')}
+              value={total === 0 ? 100 : (done / total) * 100}
+              aria-label="Succeeded items"
+              color={toneOf('cyan')}
             />
+            {failed > 0 && (
+              <Progress.Section
+                value={(failed / total) * 100}
+                aria-label="Failed items"
+                color={toneOf('orange')}
+              />
+            )}
           </Progress.Root>
           <Text size="sm" role="status">
             {progressText(job)}
