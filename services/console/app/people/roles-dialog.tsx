@@ -1,7 +1,7 @@
 import { Modal, Table, Text } from '@mantine/core'
 import { ROLE_ACCESS, ROLE_NAMES, ROLE_TEXTS, ROLES } from './roles.ts'
 
-const ACCESS_TEXTS = { none: '—', read: 'read', change: 'read, change' } as const
+const ACCESS_TEXTS = { none: '–', read: 'read', change: 'read, change' } as const
 const READ_ALOUD = { none: 'nothing', read: 'read', change: 'read and change' } as const
 
 /** What each role may do, in a sentence and by area. */

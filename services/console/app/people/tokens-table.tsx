@@ -33,7 +33,7 @@ export function TokensTable({ tokens, sort, onSort, owner, revocable = true }: T
                 Created
               </SortHeader>
               <Table.Th visibleFrom="sm">Last used</Table.Th>
-              <SortHeader field="validUntil" {...sorting}>
+              <SortHeader field="validUntil" visibleFrom="sm" {...sorting}>
                 Expires
               </SortHeader>
               <Table.Th>
@@ -67,10 +67,11 @@ function TokenRow({
   const used = token.lastUsedAt ? <Time at={token.lastUsedAt} /> : 'never used'
   return (
     <Table.Tr>
-      <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+      <Table.Th scope="row" miw="7rem" style={{ overflowWrap: 'anywhere' }}>
         {token.name}
         <Text size="xs" hiddenFrom="sm">
-          {token.scopes.length} {token.scopes.length === 1 ? 'scope' : 'scopes'}, {used}
+          {token.scopes.length} {token.scopes.length === 1 ? 'scope' : 'scopes'}, {used},{' '}
+          {expiryOf(token) === 'expired' ? 'expired' : 'expires'} <Time at={token.validUntil} />
         </Text>
       </Table.Th>
       <Table.Td maw={420} visibleFrom="sm">
@@ -80,10 +81,10 @@ function TokenRow({
         <Time at={token.createdAt} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{used}</Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">
         <Expiry token={token} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td ta="end">
         {onRevoke && (
           <Button size="compact-sm" variant="default" onClick={onRevoke} aria-label={`Revoke ${token.name}`}>
             Revoke

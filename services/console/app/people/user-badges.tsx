@@ -7,7 +7,7 @@ import { Time } from '../parts/time.tsx'
 /** Whether a user may sign in: status and lockout. */
 export function UserBadges({ user }: { user: Pick<Schemas['User'], 'status' | 'lockedUntil'> }) {
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6}>
       <StatusBadge status={user.status} />
       {user.lockedUntil && (
         <StateBadge color="red">

@@ -12,7 +12,7 @@ export function UserDetails({ user }: { user: Schemas['User'] }) {
   const mayAudit = useAllowed('AUDIT_LOG_READ')
   const fields: readonly (readonly [string, ReactNode])[] = [
     [LABELS.username, user.username],
-    [LABELS.email, user.email ?? '—'],
+    [LABELS.email, user.email ?? '–'],
     [LABELS.role, `${ROLE_NAMES[user.role]}: ${ROLE_TEXTS[user.role]}`],
     [LABELS.status, user.status === 'ACTIVE' ? 'Active' : 'Inactive'],
     [LABELS.sso, user.sso ? 'Yes' : 'No'],

@@ -123,7 +123,7 @@ function Lockout({ user, mayUnlock }: { user: Schemas['User']; mayUnlock: boolea
       <Stack gap="xs" align="start">
         <Text size="sm">
           No password is accepted; the lock ends {user.lockedUntil && <Time at={user.lockedUntil} />}. Access
-          tokens work all the same.
+          tokens still work.
         </Text>
         {mayUnlock && <UnlockButton user={user} />}
       </Stack>

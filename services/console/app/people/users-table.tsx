@@ -28,7 +28,7 @@ export function UsersTable({ users, sort, onSort }: UsersTableProps) {
             <SortHeader field="email" visibleFrom="sm" {...sorting}>
               Email
             </SortHeader>
-            <SortHeader field="role" {...sorting}>
+            <SortHeader field="role" visibleFrom="sm" {...sorting}>
               Role
             </SortHeader>
             <SortHeader field="status" {...sorting}>
@@ -56,7 +56,7 @@ function UserRow({ user }: { user: Schemas['User'] }) {
   const mayUnlock = mayWrite && mayGrant(current?.role ?? 'NO_ACCESS', user.role)
   return (
     <Table.Tr {...OPENS_ITS_LINK}>
-      <Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>
         <Stack gap={0}>
           <Group gap="xs">
             <AnchorLink to="/users/$userId" params={{ userId: user.id }} fw={600}>
@@ -66,14 +66,19 @@ function UserRow({ user }: { user: Schemas['User'] }) {
           </Group>
           {user.displayName !== user.username && <Text size="sm">{user.displayName}</Text>}
           {user.email && (
-            <Text size="xs" hiddenFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+            <Text size="xs" hiddenFrom="sm">
               {user.email}
             </Text>
           )}
+          <Text size="xs" hiddenFrom="sm">
+            {ROLE_NAMES[user.role]}
+          </Text>
         </Stack>
       </Table.Td>
-      <Table.Td visibleFrom="sm">{user.email ?? '—'}</Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>{ROLE_NAMES[user.role]}</Table.Td>
+      <Table.Td visibleFrom="sm" style={{ overflowWrap: 'anywhere' }}>
+        {user.email ?? '–'}
+      </Table.Td>
+      <Table.Td visibleFrom="sm">{ROLE_NAMES[user.role]}</Table.Td>
       <Table.Td>
         <Group gap="xs">
           <UserBadges user={user} />

@@ -85,7 +85,7 @@ function ReplicaCells({ replica }: { replica: Replica }) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td visibleFrom="sm">{replica.waitsFor ?? '—'}</Table.Td>
+      <Table.Td visibleFrom="sm">{replica.waitsFor ?? '–'}</Table.Td>
       <Table.Td visibleFrom="sm">{replica.version ?? 'unknown'}</Table.Td>
       <Table.Td visibleFrom="sm">{replica.host ?? 'unknown'}</Table.Td>
       <Table.Td visibleFrom="sm">{replica.node ?? 'unknown'}</Table.Td>
