@@ -68,7 +68,6 @@ test('the changes of an API are found by its name', async ({ page }) => {
   await entries(page).click()
   await selected(page).waitFor()
   await entries(page).getByText('admin', { exact: true }).waitFor()
-  await checkPage(page)
   await page.getByRole('combobox', { name: 'Action' }).fill('API_DELETED')
   await page.getByRole('heading', { name: 'No entry matches' }).waitFor()
   expect(await selected(page).count()).toBe(0)

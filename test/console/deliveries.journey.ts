@@ -113,7 +113,6 @@ test('the selected deliveries of a list are retried together, and a click on a r
   const retry = page.getByRole('button', { name: 'Retry selected' })
   await expect.poll(() => retry.isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'Select all 2 of this page' }).click()
-  await checkPage(page)
   const [first] = await deliveries(webhook, 'RETRYING', 2)
   const refusal = { type: 'about:blank', status: 409, code: 'delivery-finished', title: 'It has succeeded' }
   await page.route(isAt(`/webhooks/requests/${first?.id}/retry`), route =>

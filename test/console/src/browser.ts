@@ -30,10 +30,10 @@ async function reset(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   for (const event of ['pageerror', 'request', 'response']) page.removeAllListeners(event)
   await page.context().setOffline(false)
+  // Any response of the service will do: its origin has the storage. The console would style its elements anew below.
+  await page.goto(`${url}/health/live`)
   await page.setViewportSize(VIEWPORT)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-  // Any response of the service will do: its origin has the storage.
-  await page.goto(`${url}/health/live`)
   await page.evaluate('sessionStorage.clear(), localStorage.clear()')
 }
 
@@ -186,18 +186,23 @@ export const isFocused = async (locator: Locator) =>
 /** Checks the page with axe-core (WCAG 2.2 A and AA), and the contrasts that it leaves out, in both themes. */
 export const checkPage = (page: Page): Promise<void> => checkFrame(page, page)
 
-/** Checks a frame of a page in the same way. */
+/** Checks a frame of a page in the same way. The theme in which it is comes first: each change styles all elements anew. */
 export async function checkFrame(page: Page, checked: Page | Frame): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    // The colours change in the next frame.
-    await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
-    // The themes differ in their colours alone.
-    const rules = colorScheme === 'light' ? WCAG : ['color-contrast']
-    // An element that the page replaces meanwhile, e.g. a countdown, has no colours: the page is checked again.
-    await expect.poll(() => violations(checked, rules), { message: `${colorScheme} theme` }).toEqual([])
-    await expect.poll(() => faintParts(checked), { message: `${colorScheme} theme` }).toEqual([])
-  }
+  const isDark = await page.evaluate<boolean>("matchMedia('(prefers-color-scheme: dark)').matches")
+  const [theme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const)
+  await checkTheme(checked, theme, WCAG)
+  await page.emulateMedia({ colorScheme: other })
+  // The colours change in the next frame.
+  await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  // The themes differ in their colours alone.
+  await checkTheme(checked, other, ['color-contrast'])
+}
+
+/** @param rules tags or ids of rules of axe-core */
+async function checkTheme(checked: Page | Frame, theme: string, rules: string[]): Promise<void> {
+  // An element that the page replaces meanwhile, e.g. a countdown, has no colours: the page is checked again.
+  await expect.poll(() => violations(checked, rules), { message: `${theme} theme` }).toEqual([])
+  await expect.poll(() => faintParts(checked), { message: `${theme} theme` }).toEqual([])
 }
 
 /** Checks that nothing on the page is wider than the screen of a phone. */
