@@ -465,6 +465,8 @@ export interface Schemas {
     tags?: Array<string> | undefined
     /** true: only deployed APIs; false: no filter */
     deployed?: boolean | undefined
+    /** As in GET /apis */
+    notDeployed?: boolean | undefined
   }
   BulkChange: {
     /** Tags to add, and tags to remove first */
@@ -2522,6 +2524,8 @@ export interface Operations {
       tags?: Array<string> | undefined
       /** true: only deployed APIs; false: no filter */
       deployed?: boolean | undefined
+      /** true: only APIs that are deployed nowhere; false: no filter */
+      notDeployed?: boolean | undefined
       /** Member of this product */
       product?: string | undefined
       /** Has a document with a lower score; those with the lowest score first, at most 10000. Not together with sort, q and at */
@@ -2576,6 +2580,8 @@ export interface Operations {
       tags?: Array<string> | undefined
       /** true: only deployed APIs; false: no filter */
       deployed?: boolean | undefined
+      /** true: only APIs that are deployed nowhere; false: no filter */
+      notDeployed?: boolean | undefined
       /** Member of this product */
       product?: string | undefined
     }

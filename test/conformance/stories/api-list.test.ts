@@ -69,6 +69,7 @@ describe('the filters of the list', () => {
       { deployed: false },
       ['archive', 'cards', 'foreign', 'loans', 'savings'],
     ],
+    ['notDeployed=true', { notDeployed: true }, ['archive', 'savings']],
     ['product', { product }, ['cards', 'foreign', 'savings']],
     ['a product without APIs', { product: uuid() }, []],
     ['text of a name', { text: 'savings' }, ['savings']],

@@ -194,6 +194,7 @@ export const filters = {
     .meta({ description: 'Deployed in the environment with this id or name' }),
   tags: listOf(50, 'Has all of these tags; repeated or comma-separated'),
   deployed: flag('true: only deployed APIs; false: no filter'),
+  notDeployed: flag('true: only APIs that are deployed nowhere; false: no filter'),
   product: Uuid.optional().meta({ description: 'Member of this product' }),
 }
 

@@ -132,6 +132,7 @@ const ApiFilter = z
     q: q.refine(words => words === undefined || words.trim() !== '', { error: 'must have a word' }),
     tags: listOf(MAX_TAGS, 'Has all of these tags'),
     deployed: z.boolean().optional().meta({ description: 'true: only deployed APIs; false: no filter' }),
+    notDeployed: z.boolean().optional().meta({ description: 'As in GET /apis' }),
   })
   .meta({
     id: 'ApiFilter',

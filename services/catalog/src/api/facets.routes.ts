@@ -40,6 +40,7 @@ const MOST_VALUES = 100
 export function conditionsOf({
   tags,
   deployed,
+  notDeployed,
   environment,
   product,
   ...filters
@@ -50,7 +51,7 @@ export function conditionsOf({
     environments: environment,
     products: product,
     tags: tags && tags.length > 0 ? { all: tags } : undefined,
-    deployed: deployed === true ? true : undefined,
+    deployed: notDeployed ? (deployed ? { in: [] } : false) : deployed || undefined,
   }
 }
 

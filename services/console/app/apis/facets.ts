@@ -14,7 +14,7 @@ export interface Facet {
 export const FACETS: readonly Facet[] = [
   { key: 'tags', label: 'Tags' },
   { key: 'status', label: 'Status' },
-  { key: 'deployed', label: 'Deployed' },
+  { key: 'deployed', label: 'Deployment' },
   { key: 'environment', label: 'Environment' },
   { key: 'platformType', label: 'Platform' },
   { key: 'product', label: 'Product' },
@@ -31,7 +31,7 @@ export interface FacetValue {
 /** Labels of values that the service defines. Other values are user input, e.g. a tag named "true". */
 const WORDS: { readonly [Key in FilterKey]?: Readonly<Record<string, string>> } = {
   status: { ACTIVE: 'Active', INACTIVE: 'Inactive' },
-  deployed: { true: 'Deployed' },
+  deployed: { true: 'Deployed', false: 'Not deployed' },
 }
 
 /** What a value of a filter is called, without a request. */
@@ -55,8 +55,6 @@ const facetsQuery = (filters: ApiFilters) => ({
 const valuesOf =
   (key: FacetKey) =>
   (facets: Schemas['ApiFacets']): FacetValue[] => {
-    // The list has no filter for APIs that are not deployed.
-    if (key === 'deployed') return facets.deployed.filter(({ value }) => value).map(shown(key))
     if (key === 'owner')
       return facets.owner.map(({ value, displayName, count }) => ({
         value,

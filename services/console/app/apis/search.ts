@@ -13,7 +13,7 @@ export interface ApiSearch {
   search?: string
   name?: string
   status?: Api['status']
-  deployed?: true
+  deployed?: boolean
   tags?: string[]
   owner?: string
   platformType?: string
@@ -70,7 +70,7 @@ export function readApiSearch(search: Record<string, unknown>): ApiSearch {
     if (value) found[key] = value
   }
   if (search.status === 'ACTIVE' || search.status === 'INACTIVE') found.status = search.status
-  if (search.deployed === true) found.deployed = true
+  if (typeof search.deployed === 'boolean') found.deployed = search.deployed
   const tags = [search.tags].flat().flatMap(tag => textOf(tag) ?? [])
   if (tags.length > 0) found.tags = [...new Set(tags)].slice(0, MOST_TAGS)
   const sort = sortsOf(found).find(({ value }) => value === search.sort && value !== RELEVANCE)
@@ -83,8 +83,9 @@ const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined
 
 /** The filters for the service. */
-export function filtersOf({ search, sort: _, ...filters }: ApiSearch): ApiFilters {
-  return { ...filters, ...(search && { q: search }) }
+export function filtersOf({ search, sort: _, deployed, ...filters }: ApiSearch): ApiFilters {
+  const deployment = deployed === undefined ? {} : deployed ? { deployed } : { notDeployed: true }
+  return { ...filters, ...deployment, ...(search && { q: search }) }
 }
 
 /** The order of the list. */
@@ -111,7 +112,9 @@ export function toggled(search: ApiSearch, key: FilterKey, value: string): ApiSe
     const after = tags.includes(value) ? tags.filter(tag => tag !== value) : [...tags, value]
     return after.length > 0 ? { ...others, tags: after } : others
   }
-  return String(before) === value ? others : readApiSearch({ ...others, [key]: key === 'deployed' || value })
+  return String(before) === value
+    ? others
+    : readApiSearch({ ...others, [key]: key === 'deployed' ? value === 'true' : value })
 }
 
 /** In the order without a choice. */
