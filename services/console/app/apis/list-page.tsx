@@ -24,6 +24,7 @@ import { SearchBox } from './search-box.tsx'
 import { countOf, useSelection } from './selection.ts'
 
 const BulkBar = lazy(async () => ({ default: (await import('./bulk-bar.tsx')).BulkBar }))
+const MissingWords = lazy(async () => ({ default: (await import('./missing-words.tsx')).MissingWords }))
 const EmptyCatalogue = lazy(async () => ({
   default: (await import('./empty-catalogue.tsx')).EmptyCatalogue,
 }))
@@ -120,6 +121,11 @@ function Results({ first, search, onChange }: ResultsProps) {
   if (data.total === 0) return <NothingFound search={search} onChange={onChange} />
   return (
     <div className={styles.results}>
+      {list.q?.trim().includes(' ') && (
+        <Suspense>
+          <MissingWords list={list} shown={data.content} />
+        </Suspense>
+      )}
       <ListTable
         list={list}
         total={data.total}

@@ -56,6 +56,7 @@ export function OperationsPage() {
       {data && isBeyondEnd(data) && <EmptyPage onFirst={() => change({ page: undefined })} />}
       {data && data.content.length > 0 && (
         <>
+          <Text size="sm">{search.q ? 'Those with all words, sorted by path' : 'Sorted by path'}</Text>
           <ul className={classes.list} aria-label="Operations">
             {data.content.map((operation, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a document may have an operation twice

@@ -8,6 +8,7 @@ import type { Session } from '../http/session.ts'
 import { signOut } from '../login/sign-in.ts'
 import { webhooksQuery } from '../parts/all-webhooks.ts'
 import { namedQuery } from '../parts/api-name.tsx'
+import { useMissingWords } from '../parts/missing-words.ts'
 import { aboutOf, pathOf } from '../parts/operations.ts'
 import { areasOf } from './areas.ts'
 
@@ -73,6 +74,7 @@ export function useCommands(current: Session, text: string): Command[] {
 export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
   const { apis, operations, names, webhooks, users } = useSearches(current, text)
+  const { missing } = useMissingWords(text, apis.data?.content ?? [])
   const ofApis = (apis.data?.content ?? []).map(({ id, name, displayName }) => ({
     id,
     group: matches(`${displayName} ${name}`, text) ? 'APIs' : OTHER_APIS,
@@ -115,6 +117,8 @@ export function useRecords(current: Session, typed: string) {
   const searches = [apis, operations, webhooks, users]
   return {
     found: text === '' ? [] : found,
+    /** Words that no API has. The APIs found have the others. */
+    missing,
     reading: text !== typed.trim() || searches.some(({ isFetching }) => isFetching),
     error: searches.find(({ isError }) => isError)?.error,
   }

@@ -55,7 +55,7 @@ function Search({ current, onRun }: { current: Session; onRun: (command: Command
   const [entered, setEntered] = useState(false)
   const list = useId()
   const commands = useCommands(current, text)
-  const { found, reading, error } = useRecords(current, text)
+  const { found, missing, reading, error } = useRecords(current, text)
   const entries = [...commands, ...found]
   const selected = Math.min(active, entries.length - 1)
   const chosen = entries[selected]
@@ -107,6 +107,7 @@ function Search({ current, onRun }: { current: Session; onRun: (command: Command
       />
       <div role="status" className={classes.hint}>
         {stateText(entries.length, reading, error)}
+        {!reading && missing.length > 0 && ` No API has ${missing.map(word => `“${word}”`).join(' or ')}.`}
       </div>
     </>
   )
