@@ -22,11 +22,7 @@ export function fieldErrors(error: unknown, { labels = {}, codes = {} }: Partial
   const found: Record<string, string> = {}
   for (const { field, message } of errors) {
     const label = labels[rootOf(field)]
-    found[rootOf(field)] ??= label
-      ? sentenceOf(label, message)
-      : message
-        ? `${label} ${message === 'must not be empty' ? REQUIRED : message}`
-        : message
+    found[rootOf(field)] ??= label ? sentenceOf(label, message) : message
   }
   const field = codes[code]
   return field === undefined ? found : { ...found, [field]: title }
@@ -50,12 +46,13 @@ const REQUIRED = 'is required'
 export const requireFields = <Draft extends object>(
   draft: Draft,
   ...fields: (keyof Draft & string)[]
-): void =>
-  refuseFields(
-    ...fields
-      .filter(field => String(draft[field]).trim() === '')
-      .map(field => ({ field, message: Array.isArray(draft[field]) ? 'are required' : REQUIRED })),
-  )
+): void => refuseFields(...emptyFields(draft, ...fields))
+
+/** The errors of those of the fields that are empty. */
+export const emptyFields = <Draft extends object>(draft: Draft, ...fields: (keyof Draft & string)[]) =>
+  fields
+    .filter(field => String(draft[field]).trim() === '')
+    .map(field => ({ field, message: Array.isArray(draft[field]) ? 'are required' : REQUIRED }))
 
 /** Refuses fields, unless there are none. @throws RequestFailed */
 export function refuseFields(...errors: { field: string; message: string }[]): void {

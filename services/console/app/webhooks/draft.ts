@@ -1,5 +1,5 @@
 import type { Schemas } from '../http/schemas.ts'
-import { requireFields } from '../parts/field-errors.ts'
+import { emptyFields, refuseFields } from '../parts/field-errors.ts'
 import type { Webhook } from './webhook-queries.ts'
 
 /** What the forms of a webhook have in their fields. */
@@ -24,22 +24,39 @@ export const draftOf = ({ displayName, name, url, eventTypes, ordered, format, a
   active,
 })
 
-/** The body of a creation. @throws RequestFailed when a required field is empty */
+/** The body of a creation. @throws RequestFailed when fields are wrong */
 export const inputOf = ({ name, eventTypes, ...draft }: Draft): Schemas['WebhookInput'] => ({
   ...complete(draft),
   eventTypes: [...eventTypes],
   ...(name.trim() !== '' && { name }),
 })
 
-/** The body of a change. @throws RequestFailed when a required field is empty */
-export const updateOf = ({ eventTypes, ...draft }: Draft): Schemas['WebhookUpdate'] => ({
-  ...complete(draft),
-  eventTypes: [...eventTypes],
+/** The body of a change. @throws RequestFailed when fields are wrong */
+export const updateOf = (draft: Draft): Schemas['WebhookUpdate'] => ({
+  ...complete(draft, 'eventTypes'),
+  eventTypes: [...draft.eventTypes],
 })
 
-function complete<Fields extends Pick<Draft, 'displayName' | 'url'>>(fields: Fields): Fields {
-  requireFields(fields, 'displayName', 'url')
-  return fields
+/** Refuses all wrong fields at once, as the service would. */
+function complete<Fields extends Pick<Draft, 'displayName' | 'url'>>(
+  fields: Fields,
+  ...required: (keyof Fields & string)[]
+): Fields {
+  const url = fields.url.trim()
+  const message = url === '' ? undefined : urlFault(url)
+  refuseFields(
+    ...emptyFields(fields, 'displayName', 'url', ...required),
+    ...(message ? [{ field: 'url', message }] : []),
+  )
+  return { ...fields, url }
+}
+
+/** What the service refuses in a URL, as far as the text tells. */
+function urlFault(url: string): string | undefined {
+  if (!/^https?:\/\//i.test(url)) return 'must begin with http:// or https://'
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed) return 'must be a complete address, such as https://example.com/hook'
+  return parsed.username || parsed.password ? 'must have no user name and no password' : undefined
 }
 
 export const FORMATS: Readonly<Record<Draft['format'], { label: string; description: string }>> = {

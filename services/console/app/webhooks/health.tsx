@@ -1,8 +1,15 @@
 import { SimpleGrid } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Figure } from '../parts/figure.tsx'
+import { AnchorLink } from '../parts/links.tsx'
 import { Time } from '../parts/time.tsx'
 import { rateText } from '../parts/webhook-state.tsx'
+import { waitingQuery } from './deliveries/delivery-queries.ts'
 import type { Webhook } from './webhook-queries.ts'
+
+/** The default of the setting WEBHOOK_RETRY_SCHEDULE, which the REST interface does not tell. */
+const ATTEMPTS = 16
+const DAYS = 9
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
@@ -15,11 +22,12 @@ export function latencyText(milliseconds: number | null | undefined): string {
     : `${whole.format(milliseconds / 1_000)} s`
 }
 
-/** The figures of the latest attempts. */
-export function HealthFigures({ webhook: { health } }: { webhook: Webhook }) {
+/** The figures of the latest attempts, and what waits. */
+export function HealthFigures({ webhook }: { webhook: Webhook }) {
+  const { health } = webhook
   const attempts = health?.attempts ?? 0
   return (
-    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
       <Figure name="Success rate" value={rateText(health?.successRate)}>
         {attempts === 0
           ? 'No attempts to this URL yet'
@@ -40,6 +48,43 @@ export function HealthFigures({ webhook: { health } }: { webhook: Webhook }) {
           ? `${health.consecutiveFailures} failed ${health.consecutiveFailures === 1 ? 'attempt' : 'attempts'} in a row`
           : 'Failed attempts since the last success: 0'}
       </Figure>
+      <WaitingFigure webhook={webhook} />
     </SimpleGrid>
+  )
+}
+
+/** The deliveries that wait for an attempt, and how long they are tried. */
+function WaitingFigure({ webhook: { id, active } }: { webhook: Webhook }) {
+  const { data } = useQuery(waitingQuery(id))
+  const { count = 0, oldest } = data ?? {}
+  return (
+    <Figure
+      name="Waiting"
+      value={
+        data === undefined ? (
+          '–'
+        ) : count === 0 ? (
+          'Nothing waits'
+        ) : (
+          <AnchorLink
+            to="/webhooks/$webhookId"
+            params={{ webhookId: id }}
+            search={{ tab: 'deliveries', sort: 'createdAt,asc' }}
+            inherit
+          >
+            {count.toLocaleString('en')} {count === 1 ? 'delivery' : 'deliveries'}
+          </AnchorLink>
+        )
+      }
+    >
+      {oldest && (
+        <>
+          The oldest since <Time at={oldest.createdAt} />
+          {active ? '' : ', until the webhook is active'}.{' '}
+        </>
+      )}
+      A delivery is given up after {ATTEMPTS} attempts in about {DAYS} days, unless the operator has set other
+      pauses
+    </Figure>
   )
 }

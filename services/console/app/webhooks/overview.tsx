@@ -1,10 +1,12 @@
 import { Alert, Badge, DataList, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copy.tsx'
 import { ButtonLink } from '../parts/links.tsx'
 import { OwnerName } from '../parts/owner-name.tsx'
 import { Time } from '../parts/time.tsx'
+import { waitingQuery } from './deliveries/delivery-queries.ts'
 import { FORMATS } from './draft.ts'
 import { HealthFigures } from './health.tsx'
 import { LastFailure, PauseText } from './pause-text.tsx'
@@ -76,6 +78,7 @@ function Details({ webhook }: { webhook: Webhook }) {
 
 /** Why the webhook does not deliver, and what to do about it. */
 function Warnings({ webhook: { id, active, disabledReason, health } }: { webhook: Webhook }) {
+  const waiting = useQuery(waitingQuery(id)).data?.count
   if (!active)
     return (
       <Alert
@@ -101,12 +104,15 @@ function Warnings({ webhook: { id, active, disabledReason, health } }: { webhook
           />
         ) : (
           <>
-            <Text size="sm">Failed deliveries are tried again with growing pauses.</Text>
+            {/* A test is not tried again. */}
+            {waiting !== 0 && <Text size="sm">Failed deliveries are tried again with growing pauses.</Text>}
             <LastFailure webhook={id} />
           </>
         )}
         <Text size="sm">
-          If the URL is wrong, correct it: the next attempt of each delivery uses the new one.
+          {waiting === 0
+            ? 'No delivery waits for another attempt. If the URL is wrong, correct it, then send a test.'
+            : 'If the URL is wrong, correct it: the next attempt of each delivery uses the new one.'}
         </Text>
         <ButtonLink
           size="xs"

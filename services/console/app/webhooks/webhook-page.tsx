@@ -1,15 +1,18 @@
 import '../more-styles.ts'
-import { Group, Stack, Tabs, Title } from '@mantine/core'
+import { Group, Stack, Tabs, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useAllowed } from '../http/session.ts'
 import { isProblem } from '../parts/field-errors.ts'
+import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
+import { StateBadge } from '../parts/state-badge.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Trail } from '../parts/trail.tsx'
 import { WebhookStateBadge } from '../parts/webhook-state.tsx'
 import { WebhookActions } from './actions.tsx'
 import { DeliveryList } from './deliveries/delivery-list.tsx'
+import { deletedWebhookQuery } from './deliveries/delivery-queries.ts'
 import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
 import { DeletedHistory, WebhookHistory } from './history.tsx'
 import { Overview } from './overview.tsx'
@@ -21,24 +24,27 @@ const route = getRouteApi('/inside/webhooks/$webhookId')
 /** The page of a webhook: its overview, deliveries, recoveries and history. */
 export function WebhookPage() {
   const { webhookId } = route.useParams()
-  const webhook = useQuery(webhookQuery(webhookId))
+  const { data: deleted, isPending: looking } = useQuery(deletedWebhookQuery(webhookId))
+  const webhook = useQuery({ ...webhookQuery(webhookId), enabled: !looking && !deleted })
   const mayChange = useAllowed('WEBHOOKS_WRITE')
   const missing = isProblem(webhook.error, 'webhook-not-found')
   // The query keeps what it has read before the webhook was deleted.
-  const current = missing ? undefined : webhook.data
+  const current = missing || deleted ? undefined : webhook.data
+  const name = webhook.data?.body.displayName ?? deleted?.displayName ?? 'Webhook'
   return (
     <Stack>
-      <Trail to="/webhooks" label="Webhooks" page={webhook.data?.body.displayName ?? 'Webhook'} />
+      <Trail to="/webhooks" label="Webhooks" page={name} />
       <Group justify="space-between">
         <Group>
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-            {webhook.data?.body.displayName ?? 'Webhook'}
+            {name}
           </Title>
           {current && <WebhookStateBadge webhook={current.body} />}
+          {deleted && <StateBadge color="gray">Deleted</StateBadge>}
         </Group>
         {current && mayChange && <WebhookActions key={webhookId} current={current} />}
       </Group>
-      {webhook.isPending && <Loading what="the webhook" />}
+      {webhook.isPending && !deleted && <Loading what="the webhook" />}
       {webhook.isError && (
         <ProblemPanel
           what="The webhook cannot be shown"
@@ -46,7 +52,16 @@ export function WebhookPage() {
           onRetry={() => webhook.refetch()}
         />
       )}
-      {missing && <DeletedHistory webhookId={webhookId} />}
+      {deleted && (
+        <Text size="sm">
+          This webhook is deleted. Its{' '}
+          <AnchorLink to="/deliveries" search={{ webhook: webhookId }} inherit underline="always">
+            deliveries
+          </AnchorLink>{' '}
+          are kept for a time, and its history stays.
+        </Text>
+      )}
+      {(missing || deleted) && <DeletedHistory webhookId={webhookId} />}
       {current && <WebhookTabs key={webhookId} current={current} />}
     </Stack>
   )

@@ -1,7 +1,9 @@
 import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-query'
 import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
+import { queries } from '../../http/queries.ts'
 import type { Schemas, Sort } from '../../http/schemas.ts'
+import { webhooksQuery } from '../../parts/all-webhooks.ts'
 import { apisNamed } from '../../parts/apis-named.ts'
 import type { DeliverySearch } from './search.ts'
 
@@ -70,13 +72,13 @@ export const deliveryQuery = (webhookId: string, deliveryId: string, eventId: st
     queryKey: ['deliveries', 'one', deliveryId],
     queryFn: async ({ signal }) => {
       try {
-        return await one(webhookId, deliveryId, signal)
+        if (!(await queries.fetchQuery(deletedWebhookQuery(webhookId))))
+          return await one(webhookId, deliveryId, signal)
       } catch (error) {
-        if (asProblem(error).code !== 'webhook-not-found' || eventId === undefined) throw error
-        const kept = await ofDeletedWebhook(deliveryId, eventId, signal)
-        if (!kept) throw error
-        return kept
+        if (asProblem(error).code !== 'webhook-not-found') throw error
       }
+      const kept = await ofDeletedWebhook({ webhookId, deliveryId, eventId }, signal)
+      return kept ?? one(webhookId, deliveryId, signal)
     },
     refetchInterval: ({ state }) => intervalFor(state.data ? [state.data] : []),
   })
@@ -84,15 +86,18 @@ export const deliveryQuery = (webhookId: string, deliveryId: string, eventId: st
 const one = (webhookId: string, deliveryId: string, signal: AbortSignal): Promise<Delivery> =>
   answer(client.getDelivery({ webhook_id: webhookId, request_id: deliveryId }, { signal }))
 
+interface KeptDelivery {
+  webhookId: string
+  deliveryId: string
+  /** Finds it among more deliveries than one page has. */
+  eventId: string | undefined
+}
+
 /** The list of all deliveries is the only place that has those of deleted webhooks. */
-async function ofDeletedWebhook(
-  id: string,
-  eventId: string,
-  signal: AbortSignal,
-): Promise<Delivery | undefined> {
-  const query = { eventId, size: LARGEST }
+async function ofDeletedWebhook({ webhookId, deliveryId, eventId }: KeptDelivery, signal: AbortSignal) {
+  const query = { webhook: webhookId, ...(eventId && { eventId }), size: LARGEST }
   const { content } = await answer(client.listDeliveries(query, { signal }))
-  return content.find(delivery => delivery.id === id)
+  return content.find(({ id }) => id === deliveryId)
 }
 
 /** The unfinished deliveries that an ordered webhook makes before this one: the previous one first, the running one last. */
@@ -112,12 +117,35 @@ export const aheadQuery = ({ id, webhook, waitsFor }: Delivery) =>
     refetchInterval: ({ state }) => intervalFor(state.data?.slice(-1) ?? []),
   })
 
+/** A deleted webhook with its last name; null if the webhook exists, or never did. No request of it fails. */
+export const deletedWebhookQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'deleted', id],
+    staleTime: NAMES_MS,
+    queryFn: async ({ signal }) => {
+      const { webhooks } = await queries.fetchQuery({ ...webhooksQuery, staleTime: NAMES_MS })
+      if (webhooks.some(webhook => webhook.id === id)) return null
+      const query = { webhook_id: id, size: 1 }
+      const { content } = await answer(client.getWebhookHistory(query, { signal })).catch(unlessMissing)
+      const [latest] = content
+      if (latest?.operation !== 'WEBHOOK_DELETED') return null
+      const name = latest.changes.find(({ path }) => path === '/displayName')?.before
+      return { displayName: typeof name === 'string' ? name : id }
+    },
+  })
+
+function unlessMissing(error: unknown): Pick<Schemas['HistoryPage'], 'content'> {
+  if (asProblem(error).status === 404) return { content: [] }
+  throw error
+}
+
 /** A webhook that deliveries name; null if it is deleted. */
 export const webhookOfQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhooks', 'of-deliveries', id],
     staleTime: NAMES_MS,
     queryFn: async ({ signal }) => {
+      if (await queries.fetchQuery(deletedWebhookQuery(id))) return null
       try {
         return await answer(client.getWebhook({ webhook_id: id }, { signal }))
       } catch (error) {
@@ -126,6 +154,27 @@ export const webhookOfQuery = (id: string) =>
       }
     },
   })
+
+/** How many deliveries of a webhook wait for an attempt, and the one that waits longest. */
+export const waitingQuery = (webhook: string) =>
+  queryOptions({
+    queryKey: ['deliveries', 'waiting', webhook],
+    refetchInterval: SLOW_MS,
+    queryFn: async ({ signal }) => {
+      const pages = await Promise.all(
+        (['CREATED', 'RETRYING'] as const).map(status => {
+          const query = { webhook_id: webhook, status, sort: OLDEST_FIRST, size: 1 }
+          return answer(client.listWebhookDeliveries(query, { signal }))
+        }),
+      )
+      const [oldest] = pages
+        .flatMap(({ content }) => content)
+        .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+      return { count: pages.reduce((sum, { totalElements }) => sum + totalElements, 0), oldest }
+    },
+  })
+
+const OLDEST_FIRST: Sort<'listWebhookDeliveries'>[] = ['createdAt,asc']
 
 /** The delivery with the latest attempt of a webhook. */
 export const lastAttemptedQuery = (webhook: string) =>

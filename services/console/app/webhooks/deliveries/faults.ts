@@ -8,6 +8,7 @@ interface Fault {
 
 const CHECK_URL = 'Check that the receiver runs and that the URL of the webhook is right.'
 const REPEATED = 'The attempt is repeated.'
+const NOT_REPEATED = 'A test is not repeated: send another one.'
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   'address-refused': {
@@ -48,7 +49,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 /** What went wrong in an attempt and what to do about it; undefined after a success and while it runs. */
 export function faultOf(attempt: Schemas['Attempt']): (Fault & { whose?: string }) | undefined {
-  const { error, fault, responseStatus } = attempt
+  const { error, fault, responseStatus, trigger } = attempt
   if (error === null) return undefined
   const whose =
     fault === 'SERVICE'
@@ -57,7 +58,8 @@ export function faultOf(attempt: Schemas['Attempt']): (Fault & { whose?: string 
         ? 'This is a fault of the receiver.'
         : undefined
   const known = error === 'http-status' ? answered(responseStatus) : FAULTS[error]
-  return { ...(known ?? { said: `The attempt failed: ${error}.` }), ...(whose && { whose }) }
+  const repeated = known?.advice === REPEATED && trigger === 'TEST' && { advice: NOT_REPEATED }
+  return { ...(known ?? { said: `The attempt failed: ${error}.` }), ...repeated, ...(whose && { whose }) }
 }
 
 /** What went wrong in the latest finished attempt of a delivery; undefined after a success and before the first one. */
