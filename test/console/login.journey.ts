@@ -56,7 +56,7 @@ test('the login refuses a wrong password and keeps the input, is accessible and 
   await password.fill('wrong')
   await submit.click()
   const problem = page.getByRole('alert', { name: 'You are not signed in' })
-  await problem.getByText('Check the user name and the password.').waitFor()
+  await problem.getByText('Upper and lower case matter.').waitFor()
   await problem.getByText('Request id').waitFor()
   await expect.poll(() => username.inputValue()).toBe('admin')
   await expect.poll(() => password.inputValue()).toBe('wrong')

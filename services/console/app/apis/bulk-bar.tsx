@@ -48,7 +48,7 @@ export function BulkBar({ list, total, selecting }: BulkBarProps) {
         <Button size="compact-sm" variant="subtle" onClick={selecting.clear}>
           Clear selection
         </Button>
-        <Group gap="xs" ml="auto" role="group" aria-label="Change the selected APIs">
+        <Group gap="xs" className={styles.actions} role="group" aria-label="Change the selected APIs">
           {ACTIONS.map(({ type, label }) => (
             <Button
               key={type}

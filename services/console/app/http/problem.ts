@@ -37,7 +37,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'A proxy between this page and the service may have answered instead. Reload the page, or ask the operator.',
   'gateway-failed': 'The service may be restarting. Try again in some seconds.',
   'console-error': 'Reload the page. If it happens again, tell the operator what you did.',
-  'wrong-credentials': 'Check the user name and the password. Upper and lower case matter.',
+  'wrong-credentials': 'Upper and lower case matter.',
   'not-a-token': 'Copy the whole token again.',
   'other-user': 'Sign in as the same user, or sign out first.',
   'sso-login-only': 'Sign in with an access token.',

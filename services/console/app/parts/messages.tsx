@@ -1,4 +1,8 @@
 import { Notifications } from '@mantine/notifications'
 
-/** The notifications that are shown. */
-export const Messages = () => <Notifications position="bottom-right" />
+const SHOWN_MS = 5_000
+
+/** The notifications that are shown: over the header, which has nothing that a form needs. */
+export const Messages = () => (
+  <Notifications position="top-center" autoClose={SHOWN_MS} limit={3} containerWidth={420} />
+)

@@ -17,11 +17,12 @@ interface ProblemPanelProps {
 export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
   const problem = asProblem(error)
   const advice = adviceOn(problem)
+  const detail = beyondTitle(problem)
   const secondsLeft = useSecondsLeft(error, problem.retryAfterSeconds)
   return (
     <Alert color="red" title={`${what}: ${problem.title}`} role="alert">
       <Stack gap="xs">
-        {!isSame(problem.title, problem.detail) && <Text size="sm">{problem.detail}</Text>}
+        {detail && <Text size="sm">{detail}</Text>}
         {problem.errors && (
           <List size="sm">
             {problem.errors.map(({ field, message }) => (
@@ -58,9 +59,11 @@ export function ProblemPanel({ error, what, onRetry }: ProblemPanelProps) {
   )
 }
 
-/** Whether a detail only repeats its title. */
-const isSame = (title: string, detail: string) =>
-  detail.replace(/\.$/, '').toLowerCase() === title.toLowerCase()
+/** The detail without a first sentence that repeats the title. */
+function beyondTitle({ title, detail }: { title: string; detail: string }): string {
+  const [first = '', ...others] = detail.split(/\.(?:\s|$)/)
+  return first.toLowerCase() === title.toLowerCase() ? others.join('. ').trim() : detail
+}
 
 interface FormProblemProps extends ProblemPanelProps {
   fields: FormFields

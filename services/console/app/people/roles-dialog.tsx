@@ -1,4 +1,4 @@
-import { Modal, Table, Text } from '@mantine/core'
+import { Modal, Stack, Table, Text } from '@mantine/core'
 import { ROLE_ACCESS, ROLE_NAMES, ROLE_TEXTS, ROLES } from './roles.ts'
 
 const ACCESS_TEXTS = { none: '–', read: 'read', change: 'read, change' } as const
@@ -20,16 +20,22 @@ export function RolesDialog({ opened, onClose }: { opened: boolean; onClose: () 
             <Table.Tr key={role}>
               <Table.Th scope="row">
                 {ROLE_NAMES[role]}
-                <Text size="sm" hiddenFrom="sm">
-                  {ROLE_TEXTS[role]}
-                </Text>
+                <Stack gap={4} hiddenFrom="sm">
+                  <Text size="sm">{ROLE_TEXTS[role]}</Text>
+                  <Areas what="Reads and changes" of={role} access="change" />
+                  <Areas what="Only reads" of={role} access="read" />
+                </Stack>
               </Table.Th>
               <Table.Td visibleFrom="sm">{ROLE_TEXTS[role]}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
-      <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table.ScrollContainer
+        visibleFrom="sm"
+        minWidth={640}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+      >
         <Table aria-label="Access of each role by area">
           <Table.Thead>
             <Table.Tr>
@@ -60,5 +66,22 @@ export function RolesDialog({ opened, onClose }: { opened: boolean; onClose: () 
         what the role of its user allows.
       </Text>
     </Modal>
+  )
+}
+
+interface AreasProps {
+  what: string
+  of: (typeof ROLES)[number]
+  access: 'read' | 'change'
+}
+
+/** The areas to which a role has an access, as a sentence for a phone, which has no room for the table. */
+function Areas({ what, of, access }: AreasProps) {
+  const areas = ROLE_ACCESS.filter(([, accesses]) => accesses[of] === access).map(([area]) => area)
+  if (areas.length === 0) return null
+  return (
+    <Text size="sm" fw={400}>
+      <b>{what}:</b> {areas.join('; ')}
+    </Text>
   )
 }
