@@ -272,7 +272,7 @@ test('versions are added, edited beside another person, and deleted, and show th
   const history = page.getByRole('dialog', { name: 'History of version 1.2.0' })
   await expect
     .poll(() => history.getByRole('listitem').first().textContent())
-    .toMatch(/Version 1.2.0 changed.*status\s*Active\s*Deprecated/)
+    .toMatch(/Version 1.2.0 changed.*Status\s*Active\s*Deprecated/)
   await page.keyboard.press('Escape')
   await history.waitFor({ state: 'hidden' })
 

@@ -44,7 +44,7 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
           </AnchorLink>{' '}
           has more on it.
         </Text>
-        <Copied value={`npm run audit -- verify ${fileName(format)}`} what="command" />
+        <Copied value={`npm run audit -- verify ${fileName(format)}`} what="command" wrap />
         <ExportProgress state={state} filters={filters} />
         {state.kind === 'failed' && (
           <ProblemPanel what="The export is incomplete" error={state.error} onRetry={resume} />

@@ -7,6 +7,7 @@ import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { useRows } from '../parts/rows.tsx'
 import { Split } from '../parts/split.tsx'
 import { Empty, Loading } from '../parts/states.tsx'
+import { TimeZone } from '../parts/time.tsx'
 import { EntryDetail } from './detail.tsx'
 import { entryAt, useEntries } from './entries.ts'
 import { ExportDialog } from './export-dialog.tsx'
@@ -71,6 +72,7 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
   const entries = useEntries(search, range.first, range.last)
   const isBeside = search.entry !== undefined && search.at !== undefined
   const rows = useRows(entries.total, index => entries.entry(index)?.id ?? String(index), isBeside)
+  const close = () => onChange({ entry: undefined, at: undefined })
   const items = rows.virtual.getVirtualItems()
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
   // Known only after the list was measured.
@@ -90,11 +92,15 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
       )}
       {entries.total > 0 && (
         <>
-          <Text size="sm" role="status">
-            {entries.total.toLocaleString('en')} {entries.total === 1 ? 'entry' : 'entries'}
-          </Text>
+          <Group justify="space-between">
+            <Text size="sm" role="status">
+              {entries.total.toLocaleString('en')} {entries.total === 1 ? 'entry' : 'entries'}
+            </Text>
+            <TimeZone />
+          </Group>
           <Split
             selected={search.entry}
+            onBack={close}
             list={
               <EntryList
                 rows={rows}
@@ -104,14 +110,7 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
               />
             }
             detail={
-              search.entry &&
-              search.at && (
-                <Selected
-                  id={search.entry}
-                  at={search.at}
-                  onClose={() => onChange({ entry: undefined, at: undefined })}
-                />
-              )
+              search.entry && search.at && <Selected id={search.entry} at={search.at} onClose={close} />
             }
           />
         </>

@@ -16,6 +16,11 @@ const GROUPS = [
   ['USER', 'Users', 'pink'],
 ] as const
 
+/** The groups of event types with their colours. */
+export const groupsOf = (types: readonly string[]) => [
+  ...new Map(types.map(type => [groupOf(type).group, groupOf(type)])).values(),
+]
+
 /** The group of an event type with its colour. */
 export function groupOf(type: string): { group: string; color: string } {
   const [, group, color] = GROUPS.find(([start]) => type.startsWith(start)) ?? ['', 'Platform', 'gray']

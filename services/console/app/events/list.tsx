@@ -1,11 +1,12 @@
 import { Button, Group } from '@mantine/core'
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { RowList, type Rows, useRows } from '../parts/rows.tsx'
 import { toneOf } from '../parts/state-badge.tsx'
+import { TimeZone } from '../parts/time.tsx'
 
 import type { FeedEvent } from './buffer.ts'
-import { groupOf } from './describe.ts'
+import { groupOf, groupsOf } from './describe.ts'
 import classes from './events.module.css'
 import { Actor, Subject } from './subject.tsx'
 
@@ -47,7 +48,8 @@ export function EventList({ events, added, end, selected, onSelect, children }: 
           return event && <EventCells event={event} />
         }}
       </RowList>
-      <Group justify="end" mt="xs" mih={30}>
+      <Group justify="space-between" mt="xs" mih={30} gap="xs">
+        <Legend events={events} />
         {children}
         {!atTop && (
           <Button size="xs" variant="default" onClick={toTop}>
@@ -79,13 +81,33 @@ function useTop({ list, height }: Rows, added: number, follows: boolean) {
   return { atTop, toTop: () => list.current?.scrollTo({ top: 0 }) }
 }
 
+/** What the colours of the shown events mean, and the time zone of their times. */
+function Legend({ events }: Pick<EventListProps, 'events'>) {
+  const groups = useMemo(() => groupsOf(events.map(({ type }) => type)), [events])
+  return (
+    <Group gap="xs" fz="xs" role="group" aria-label="Colours of the events">
+      {groups.map(({ group, color }) => (
+        <span key={group}>
+          <Dot color={color} />
+          {group}
+        </span>
+      ))}
+      <TimeZone />
+    </Group>
+  )
+}
+
+const Dot = ({ color }: { color: string }) => (
+  <span className={classes.dot} style={{ background: toneOf(color) }} aria-hidden />
+)
+
 function EventCells({ event }: { event: FeedEvent }) {
   const { color } = groupOf(event.type)
   return (
     <>
       <span className={classes.time}>{timeWithMilliseconds(event.time)}</span>
       <span className={classes.type}>
-        <span className={classes.dot} style={{ background: toneOf(color) }} aria-hidden />
+        <Dot color={color} />
         {event.type}
       </span>
       <span>

@@ -58,6 +58,7 @@ export function EventsPage() {
       <Removed count={state.removed} oldestFirst={oldestFirst} />
       <Split
         selected={selected?.id}
+        onBack={() => change({ event: undefined }, true)}
         list={
           events.length === 0 ? (
             <Nothing state={state} search={search} onChange={change} />

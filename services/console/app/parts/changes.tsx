@@ -1,5 +1,6 @@
 import { Group, Table, Text } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
+import classes from './changes.module.css'
 import { OwnerName } from './owner-name.tsx'
 import { KINDS } from './score-badge.tsx'
 import { statusText } from './statuses.tsx'
@@ -21,22 +22,29 @@ export const remarkable = (changes: readonly Change[]): Change[] =>
 const isNothing = (value: unknown) =>
   value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
 
-/** Name of the field of a JSON Pointer, e.g. "display name" for `/displayName`. */
-export const fieldName = (path: string): string =>
-  path
+/** Names of fields as a form has them. */
+export type Labels = Readonly<Record<string, string>>
+
+/** Name of the field of a JSON Pointer: that of the form, otherwise e.g. "Deployment status" for `/deploymentStatus`. */
+export function fieldName(path: string, labels: Labels = {}): string {
+  const words = path
     .slice(1)
     .replaceAll('/', ' ')
+    .replace(/^has([A-Z])/, '$1')
     .replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+    .trim()
+  return labels[path.slice(1)] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
 
 /** The differences between two states of a record, one field per row. */
-export function Changes({ changes }: { changes: readonly Change[] }) {
+export function Changes({ changes, labels }: { changes: readonly Change[]; labels?: Labels | undefined }) {
   return (
     <Table withRowBorders={false} verticalSpacing={2} layout="fixed">
       <Table.Tbody>
         {changes.map(({ path, before, value }) => (
           <Table.Tr key={path} style={{ verticalAlign: 'top' }}>
             <Table.Th scope="row" fw={500} w={{ base: 140, sm: 180 }}>
-              {fieldName(path)}
+              {fieldName(path, labels)}
             </Table.Th>
             <Table.Td>
               {path === '/owner' ? (
@@ -131,20 +139,14 @@ export function valueText(value: unknown): string {
     .join(', ')
 }
 
-const TEXT = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', borderRadius: 2, padding: '0 4px' } as const
-
 const Removed = ({ value }: { value: unknown }) => (
-  <Text component="del" inherit style={{ ...TEXT, background: 'var(--mantine-color-red-light)' }}>
+  <Text component="del" inherit className={classes.removed}>
     {valueText(value)}
   </Text>
 )
 
 const Added = ({ value }: { value: unknown }) => (
-  <Text
-    component="ins"
-    inherit
-    style={{ ...TEXT, background: 'var(--mantine-color-teal-light)', textDecoration: 'none' }}
-  >
+  <Text component="ins" inherit className={classes.added}>
     {valueText(value)}
   </Text>
 )

@@ -1,7 +1,7 @@
 import { Button, Code, Paper, Stack, Text } from '@mantine/core'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { Schemas } from '../http/schemas.ts'
-import { Changes, remarkable } from './changes.tsx'
+import { Changes, type Labels, remarkable } from './changes.tsx'
 import classes from './history-list.module.css'
 import { ProblemPanel } from './problem-panel.tsx'
 import { Empty, Loading } from './states.tsx'
@@ -18,10 +18,12 @@ interface HistoryListProps {
   onShow?: (at: string) => void
   /** The time of the shown state. */
   shown?: string | undefined
+  /** The names of the fields as their form has them. */
+  labels?: Labels
 }
 
 /** The changes of a record, newest first, with the difference of each field. */
-export function HistoryList({ history, titleOf, onShow, shown }: HistoryListProps) {
+export function HistoryList({ history, titleOf, onShow, shown, labels }: HistoryListProps) {
   const entries = history.data?.pages.flatMap(({ content }) => content) ?? []
   return (
     <Stack>
@@ -43,6 +45,7 @@ export function HistoryList({ history, titleOf, onShow, shown }: HistoryListProp
               entry={entry}
               title={titleOf(entry)}
               onShow={onShow}
+              labels={labels}
               current={entry.timestamp === shown}
             />
           </li>
@@ -66,10 +69,11 @@ interface HistoryItemProps {
   entry: Entry
   title: string
   onShow: ((at: string) => void) | undefined
+  labels: Labels | undefined
   current: boolean
 }
 
-function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
+function HistoryItem({ entry, title, onShow, labels, current }: HistoryItemProps) {
   const changes = remarkable(entry.changes)
   const { timestamp, restoredTo } = entry
   return (
@@ -109,7 +113,7 @@ function HistoryItem({ entry, title, onShow, current }: HistoryItemProps) {
         )}
         {changes.length > 0 && (
           <div className={classes.changes}>
-            <Changes changes={changes} />
+            <Changes changes={changes} labels={labels} />
           </div>
         )}
       </div>
@@ -122,7 +126,7 @@ export function By({ who, prefix = ' by' }: { who: Entry['who'] | undefined; pre
   if (!who) return null
   return (
     <>
-      {prefix} {who.id === null ? 'the service' : (who.displayName ?? who.username ?? <Code>{who.id}</Code>)}
+      {prefix} {who.displayName ?? who.username ?? <Code>{who.id}</Code>}
     </>
   )
 }

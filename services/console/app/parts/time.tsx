@@ -24,6 +24,13 @@ export function timeText(at: string, now = Date.now()): string {
 /** A time as a date with seconds, in the time zone of the person, which it names. */
 export const exactTime = (at: string): string => exact.format(Date.parse(at))
 
+/** The time zone of the times of a list. */
+export const TimeZone = () => (
+  <Text size="xs" span>
+    Times in {exact.resolvedOptions().timeZone}
+  </Text>
+)
+
 /** A time of the REST interface. The exact time is in its title. */
 export function Time({ at }: { at: string }) {
   return (

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { answer, client } from '../http/client.ts'
 import type { Schemas } from '../http/schemas.ts'
 import { HistoryList } from '../parts/history-list.tsx'
+import { LABELS } from './draft.ts'
 
 const PAGE_SIZE = 20
 
@@ -40,5 +41,9 @@ export function DeletedHistory({ webhookId }: { webhookId: string }) {
 
 /** The changes of a webhook with their differences, newest first. */
 export const WebhookHistory = ({ webhookId }: { webhookId: string }) => (
-  <HistoryList history={useHistory(webhookId)} titleOf={({ operation }) => TITLES[operation] ?? operation} />
+  <HistoryList
+    history={useHistory(webhookId)}
+    titleOf={({ operation }) => TITLES[operation] ?? operation}
+    labels={LABELS}
+  />
 )

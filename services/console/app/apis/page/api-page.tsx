@@ -32,12 +32,16 @@ export function ApiPage() {
   const { apiId } = route.useParams()
   const api = useQuery(apiQuery(apiId))
   // The query keeps what it read before an API was deleted.
-  const shown = isProblem(api.error, 'api-not-found') ? undefined : api.data
+  const missing = isProblem(api.error, 'api-not-found')
+  const shown = missing ? undefined : api.data
+  const lastName = useLastName(apiId, missing)
   return (
     <Stack maw={1200}>
-      <Trail to="/apis" label="APIs" page={api.data?.body.displayName ?? 'API'} />
+      <Trail to="/apis" label="APIs" page={api.data?.body.displayName ?? lastName.name ?? 'API'} />
       {api.isPending && <Loading what="the API" />}
-      {api.isError && !shown && <Missing id={apiId} error={api.error} onRetry={() => api.refetch()} />}
+      {api.isError && !shown && (
+        <Missing id={apiId} {...lastName} error={api.error} onRetry={() => api.refetch()} />
+      )}
       {shown && (
         <>
           {api.isError && (
@@ -127,11 +131,22 @@ function ApiTabs({ api, etag }: { api: Schemas['Api']; etag: string }) {
   )
 }
 
-/** An API that cannot be read. The history of a deleted one is still there, and has its name. */
-function Missing({ id, error, onRetry }: { id: string; error: unknown; onRetry: () => void }) {
+/** The name of a deleted API, of which the history is still there. */
+function useLastName(id: string, isDeleted: boolean) {
+  const history = useInfiniteQuery({ ...historyQuery(id), enabled: isDeleted })
+  const entries = history.data?.pages.flatMap(({ content }) => content) ?? []
+  return { name: isDeleted ? entries.flatMap(lastNameIn)[0] : undefined, hasHistory: !history.isError }
+}
+
+interface MissingProps extends ReturnType<typeof useLastName> {
+  id: string
+  error: unknown
+  onRetry: () => void
+}
+
+/** An API that cannot be read. */
+function Missing({ id, name, hasHistory, error, onRetry }: MissingProps) {
   const missing = isProblem(error, 'api-not-found')
-  const history = useInfiniteQuery({ ...historyQuery(id), enabled: missing })
-  const name = history.data?.pages.flatMap(({ content }) => content).flatMap(lastNameIn)[0]
   return (
     <>
       <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
@@ -142,7 +157,7 @@ function Missing({ id, error, onRetry }: { id: string; error: unknown; onRetry: 
           <Alert color="gray" variant="default">
             {name ? 'Only its history is kept.' : 'No API ever had this id.'}
           </Alert>
-          {!history.isError && <HistoryTab id={id} />}
+          {hasHistory && <HistoryTab id={id} />}
         </>
       ) : (
         <ProblemPanel what="The API cannot be read" error={error} onRetry={onRetry} />

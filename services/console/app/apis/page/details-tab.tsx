@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
+import { fieldName, remarkable } from '../../parts/changes.tsx'
 import { Copied } from '../../parts/copy.tsx'
 import { Figure } from '../../parts/figure.tsx'
 import { By } from '../../parts/history-list.tsx'
@@ -19,6 +20,7 @@ import {
   primaryOf,
   type Version,
 } from '../documents/reads.ts'
+import { LABELS } from '../form/draft.ts'
 import { starterOf } from './deployments.ts'
 import { ImagePanel } from './image-panel.tsx'
 import { titleOf, versionNamesIn } from './operations.ts'
@@ -194,22 +196,20 @@ function RunsIn({ api: { deployedOn = [], deploymentStatus } }: { api: Schemas['
   )
 }
 
+/** The newest change, also one of a version or document, which does not change the record of the API. */
 function ChangedLast({ api }: { api: Schemas['Api'] }) {
   const history = useHistory(api)
-  // As in the list of APIs: changes of versions and documents do not change the record.
-  const last = history.find(({ timestamp }) => timestamp === api.updatedAt)
-  const [later] = history
+  const [last] = history
+  const isRead = last !== undefined && last.timestamp >= api.updatedAt
+  const fields = isRead ? remarkable(last.changes).map(({ path }) => fieldName(path, LABELS)) : []
+  const namesFields = last?.operation === 'API_UPDATED' || last?.operation === 'API_RESTORED'
   return (
-    <Figure name="Changed last" value={<Time at={api.updatedAt} />}>
-      {last && (
+    <Figure name="Changed last" value={<Time at={isRead ? last.timestamp : api.updatedAt} />}>
+      {isRead && (
         <>
-          {titleOf(last)}
+          {titleOf(last, versionNamesIn(history))}
+          {namesFields && fields.length > 0 && `: ${fields.join(', ')}`}
           <By who={starterOf(last.timestamp, history) ?? last.who} /> ·{' '}
-        </>
-      )}
-      {later && later.timestamp > api.updatedAt && (
-        <>
-          then {titleOf(later, versionNamesIn(history))} <Time at={later.timestamp} /> ·{' '}
         </>
       )}
       <AnchorLink {...PAGE} search={{ tab: 'history' }} inherit underline="always">

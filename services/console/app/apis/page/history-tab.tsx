@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Schemas } from '../../http/schemas.ts'
 import { HistoryList } from '../../parts/history-list.tsx'
+import { LABELS } from '../form/draft.ts'
 import classes from './history-tab.module.css'
 import { titleOf, versionNamesIn } from './operations.ts'
 import { PastState } from './past-state.tsx'
@@ -43,7 +44,13 @@ export function HistoryTab({ id, now }: HistoryTabProps) {
           <Title order={2} size="h4" mb="sm">
             Changes
           </Title>
-          <HistoryList history={history} titleOf={entry => titleOf(entry, names)} onShow={show} shown={at} />
+          <HistoryList
+            history={history}
+            titleOf={entry => titleOf(entry, names)}
+            onShow={show}
+            shown={at}
+            labels={LABELS}
+          />
         </Grid.Col>
         {at && (
           <Grid.Col span={{ base: 12, md: 6 }} order={{ base: -1, md: 1 }} className={classes.state}>

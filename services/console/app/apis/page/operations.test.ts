@@ -16,6 +16,7 @@ test.for([
   [documents('DELETED', [a, b], [b]), 'Document a.yaml deleted in version 2.0.0'],
   [entry('API_VERSION_DOCUMENT_UPDATED', []), 'A document changed in version 2.0.0'],
   [entry('API_VERSION_CREATED', []), 'Version 2.0.0 created'],
+  [entry('API_DELETED', []), 'Version 2.0.0 deleted with the API'],
 ] as const)('an entry of a version names what it is about: %#', ([of, title]) => {
   expect(titleOf(of, versions)).toBe(title)
 })

@@ -30,7 +30,9 @@ export function titleOf(entry: Entry, versions: ReadonlyMap<string, string> = ne
   const { operation, resourceType, resourceId } = entry
   const title = OPERATIONS[operation] ?? operation
   const version = versions.get(resourceId)
-  if (resourceType !== 'API_VERSION' || version === undefined) return title
+  if (resourceType !== 'API_VERSION') return title
+  if (operation === 'API_DELETED') return `${['Version', version].join(' ').trim()} deleted with the API`
+  if (version === undefined) return title
   if (!operation.startsWith('API_VERSION_DOCUMENT_')) return title.replace('Version', `Version ${version}`)
   const { name, what } = documentOf(entry)
   return name === undefined

@@ -8,6 +8,7 @@ import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
 import { exactTime } from '../../parts/time.tsx'
+import { LABELS } from '../form/draft.ts'
 import { pastApiQuery, versionsQuery } from './reads.ts'
 import { RestoreDialog } from './restore-dialog.tsx'
 
@@ -100,7 +101,7 @@ function Fields({ then, now }: { then: Api; now: Api | undefined }) {
         {SHOWN.map(field => (
           <Table.Tr key={field} style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
             <Table.Th scope="row" fw={500}>
-              {fieldName(`/${field}`)}
+              {fieldName(`/${field}`, LABELS)}
             </Table.Th>
             <Table.Td>{textOf(field, then) || '–'}</Table.Td>
             {now && (
@@ -190,7 +191,7 @@ function Restoration({ at, then, now, ready }: RestorationProps) {
       </Group>
       {open && (
         <RestoreDialog api={now.api} etag={now.etag} at={at} onClose={() => setOpen(false)}>
-          <Changes changes={changes} />
+          <Changes changes={changes} labels={LABELS} />
         </RestoreDialog>
       )}
     </>
