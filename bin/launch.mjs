@@ -36,9 +36,7 @@ const SUITES = ['journeys', 'soak']
 /** The turbo tasks of other scripts. @type {Record<string, string[]>} */
 const TASKS = { test: ['lint', 'test'], check: ['lint'] }
 /** The workspaces whose journeys take longest, which start first, so that none of them runs alone at the end. */
-const LONGEST = ['console', 'cluster', 'faults', 'engines', 'clients', 'launcher', 'deploy', 'histories'].map(
-  name => `test/${name}`,
-)
+const LONGEST = 'console cluster faults engines clients launcher deploy histories'.split(' ')
 /** The number of workspaces whose journeys run at the same time. With more, processes wait for each other's processors. */
 const LANES = availableParallelism()
 /** A larger young generation of V8's heap, because most garbage of a server comes from requests that have just ended. */
@@ -125,11 +123,8 @@ async function runTasks(tasks, args) {
 async function runInLanes(turbo) {
   let ended = await turbo(['programs'])
   const all = workspaces(root).filter(folder => hasScript(root, folder, 'journeys'))
-  const isLong = (/** @type {string} */ folder) => LONGEST.includes(folder)
-  const waiting = [
-    ...LONGEST.filter(folder => all.includes(folder)),
-    ...all.filter(folder => !isLong(folder)),
-  ]
+  const ordered = new Set([...LONGEST.map(name => `test/${name}`), ...all])
+  const waiting = [...ordered].filter(folder => all.includes(folder))
   const lane = async () => {
     for (let folder = waiting.shift(); folder && !ended.signal; folder = waiting.shift()) {
       const one = await turbo(['journeys'], '--only', `--filter=./${folder}`)
