@@ -43,26 +43,31 @@ test('after a lost connection the feed continues after its last event, and keeps
   expect(feed.state().connection.kind).toBe('lost')
 })
 
-test.for([
-  ['nothing comes for a while', ''],
-  ['an event comes that happened after the connection', line('new', '2026-06-01T00:00:00Z')],
-])('earlier events are shown together, when %s', async ([, last = '']) => {
-  const stream = new TransformStream<Uint8Array, Uint8Array>()
-  const writer = stream.writable.getWriter()
-  const write = (text: string) => writer.write(new TextEncoder().encode(text))
-  const { feed, disconnect } = connected({ since: 'all' }, [new Response(stream.readable)])
+test('earlier events are shown together when all are there, however long they take, and later ones as they come', async () => {
+  const streams = [1, 2].map(() => new TransformStream<Uint8Array, Uint8Array>())
+  const [earlier, later] = streams.map(({ writable }) => writable.getWriter())
+  const write = (writer: typeof earlier, text: string) => writer?.write(new TextEncoder().encode(text))
+  const responses = streams.map(({ readable }) => new Response(readable))
+  const { feed, asked, disconnect } = connected({ since: 'all' }, responses)
   const shown = () => feed.state().shown.map(({ id }) => id)
   for (const id of ['a', 'b', 'c']) {
-    await write(line(id))
-    await vi.advanceTimersByTimeAsync(200)
+    await write(earlier, line(id))
+    await vi.advanceTimersByTimeAsync(20_000)
     expect(shown()).toEqual([])
     expect(feed.state().connection.kind).toBe('reading')
     expect(feed.state()).toMatchObject({ received: id.charCodeAt(0) - 96, reached: '2026-01-01T12:00:00Z' })
   }
-  if (last) await write(last)
-  await vi.advanceTimersByTimeAsync(last ? 0 : 500)
+  await earlier?.close()
+  await vi.advanceTimersByTimeAsync(0)
   expect(feed.state().connection.kind).toBe('live')
-  expect(shown()).toEqual(['a', 'b', 'c', ...(last ? ['new'] : [])])
+  expect(shown()).toEqual(['a', 'b', 'c'])
+  await write(later, line('new'))
+  await vi.advanceTimersByTimeAsync(200)
+  expect(shown()).toEqual(['a', 'b', 'c', 'new'])
+  expect(asked.map(query => [query.get('follow'), query.get('after')])).toEqual([
+    [null, null],
+    ['true', 'after-c'],
+  ])
   disconnect()
 })
 

@@ -7,10 +7,6 @@ import { type EventsSearch, lengthOf } from './search.ts'
 const SILENT_MS = 40_000
 /** Longest time between two attempts, unless the service asks for a longer one. */
 const LONGEST_DELAY_MS = 10_000
-/** A feed has all earlier events when nothing comes for this time, or an event from after the connection. */
-const QUIET_MS = 500
-/** Earlier events are shown after this time, even if there are more. */
-const LONGEST_READING_MS = 10_000
 /** Received events are shown together, so that the list is drawn at most this often. */
 const DRAWN_MS = 100
 
@@ -129,30 +125,14 @@ interface ReceiverOptions {
   asked: URLSearchParams
 }
 
-/** Calls `done` when nothing has come for a while, or after the longest time. */
-function readingUntil(done: () => void) {
-  let quiet: ReturnType<typeof setTimeout> | undefined
-  let longest: typeof quiet
-  const goOn = () => {
-    clearTimeout(quiet)
-    quiet = setTimeout(done, QUIET_MS)
-  }
-  return {
-    begin() {
-      longest = setTimeout(done, LONGEST_READING_MS)
-      goOn()
-    },
-    goOn,
-    end() {
-      clearTimeout(quiet)
-      clearTimeout(longest)
-    },
-  }
-}
-
-/** @returns function that receives events until the signal is aborted, and connects again after the last position */
+/**
+ * First receives the events until now, of which the service ends the response, then follows.
+ * @returns function that receives events until the signal is aborted, and connects again after the last position
+ */
 function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
+  const follows = asked.has('follow')
   let position: string | undefined
+  let isLive = false
 
   const receive = (line: string) => {
     if (line === '') return
@@ -167,29 +147,21 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
     const before = buffer.received
     const query = new URLSearchParams(asked)
     if (position) query.set('after', position)
+    if (!isLive) query.delete('follow')
     const ending = new AbortController()
     const either = AbortSignal.any([signal, ending.signal])
-    const live = () => drawing.become({ kind: 'live' })
-    const reading = readingUntil(live)
     try {
       const accept = 'application/x-ndjson'
       const body = await openStream({ path: '/events', query, accept, signal: either })
-      drawing.become({ kind: 'reading' })
-      const connectedAt = Date.now()
-      reading.begin()
+      drawing.become({ kind: isLive ? 'live' : 'reading' })
       for await (const lines of linesOf(chunksOf(body, signal, SILENT_MS))) {
         for (const line of lines) receive(line)
-        if (drawing.connection().kind !== 'reading') drawing.drawSoon()
-        else if (buffer.paused || Date.parse(buffer.reached ?? '') >= connectedAt) live()
-        else {
-          reading.goOn()
-          drawing.drawSoon()
-        }
+        if (buffer.paused && drawing.connection().kind === 'reading') drawing.become({ kind: 'live' })
+        else drawing.drawSoon()
         if (buffer.full) break
       }
       return buffer.received > before
     } finally {
-      reading.end()
       ending.abort()
     }
   }
@@ -201,7 +173,8 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
         await woken(wake, signal)
         continue
       }
-      if (drawing.connection().kind !== 'lost') drawing.become({ kind: 'connecting' })
+      if (drawing.connection().kind !== 'lost' && !isOpen(drawing.connection()))
+        drawing.become({ kind: 'connecting' })
       let error: unknown
       let more = true
       try {
@@ -212,7 +185,12 @@ function receiver({ buffer, wake, drawing, asked }: ReceiverOptions) {
       if (signal.aborted) return
       if (isOpen(drawing.connection())) failures = 0
       if (buffer.full) continue
-      if (!error && !asked.has('follow')) {
+      if (!error && !isLive) {
+        if (follows) {
+          isLive = true
+          drawing.become({ kind: 'live' })
+          continue
+        }
         // A service that stops ends the response early: the period is over when nothing is left after the last position.
         if (more) continue
         return drawing.become({ kind: 'ended' })

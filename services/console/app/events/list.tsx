@@ -49,7 +49,7 @@ export function EventList({ events, added, end, selected, onSelect, children }: 
         }}
       </RowList>
       <Group justify="space-between" mt="xs" mih={30} gap="xs">
-        <Legend events={events} />
+        <Legend events={events} end={end} />
         {children}
         {!atTop && (
           <Button size="xs" variant="default" onClick={toTop}>
@@ -81,17 +81,18 @@ function useTop({ list, height }: Rows, added: number, follows: boolean) {
   return { atTop, toTop: () => list.current?.scrollTo({ top: 0 }) }
 }
 
-/** What the colours of the shown events mean, and the time zone of their times. */
-function Legend({ events }: Pick<EventListProps, 'events'>) {
+/** What the colours of the shown events mean, their order, and the time zone of their times. */
+function Legend({ events, end }: Pick<EventListProps, 'events' | 'end'>) {
   const groups = useMemo(() => groupsOf(events.map(({ type }) => type)), [events])
   return (
-    <Group gap="xs" fz="xs" role="group" aria-label="Colours of the events">
+    <Group gap="xs" fz="xs" role="group" aria-label="Colours and order of the events">
       {groups.map(({ group, color }) => (
         <span key={group}>
           <Dot color={color} />
           {group}
         </span>
       ))}
+      <span>{end === 'newest' ? 'Newest first' : 'Oldest first'}</span>
       <TimeZone />
     </Group>
   )

@@ -55,7 +55,7 @@ export function EventsPage() {
       )}
       <LostConnection feed={feed} connection={state.connection} />
       <Refused state={state} onChange={change} onRetry={() => setRound(round + 1)} />
-      <Removed count={state.removed} oldestFirst={oldestFirst} />
+      <Removed count={state.removed} first={state.shown[0]} />
       <Split
         selected={selected?.id}
         onBack={() => change({ event: undefined }, true)}
@@ -151,12 +151,12 @@ function Refused({ state: { connection }, onChange, onRetry }: PartProps & { onR
   )
 }
 
-function Removed({ count, oldestFirst }: { count: number; oldestFirst: boolean }) {
-  if (count === 0) return null
+function Removed({ count, first }: { count: number; first: FeedEvent | undefined }) {
+  if (count === 0 || !first) return null
   return (
     <Text size="sm">
-      The {count.toLocaleString('en')} earliest events were removed from the{' '}
-      {oldestFirst ? 'beginning' : 'end'} of the list to limit its memory.
+      The list has the events since {secondOf(first.time)}: the {count.toLocaleString('en')} before them were
+      removed to limit its memory. Choose a time or filters to read them.
     </Text>
   )
 }

@@ -5,6 +5,7 @@ test.for([
   ['# Weather\n\nOf **today** and *tomorrow*', 'Weather\n\nOf today and tomorrow'],
   ['See [the guide](https://example.com/a_b "Guide") or `GET /a`', 'See the guide or GET /a'],
   ['<p>First</p>\n- one\n- two\n> said', 'First\none\ntwo\nsaid'],
+  ['A group, see <a href="https://example.com/gro…', 'A group, see '],
   ['#Documentation of it\n>ℹ Guide', 'Documentation of it\nℹ Guide'],
   ['#1 in > out, a#b', '#1 in > out, a#b'],
   ['snake_case_name, 2 * 3 and a < b stay', 'snake_case_name, 2 * 3 and a < b stay'],

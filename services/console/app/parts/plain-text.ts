@@ -7,6 +7,7 @@ const MARKS = new RegExp(
     /!?\[(?=[^\]\n]*\]\()/, // [text](address)
     /\]\([^)\s]*(?:\s+"[^"]*")?\)/,
     /<\/?[a-z][^>\n]*>/,
+    /<[a-z]+\s[a-z-]+=[^>]*(?![\s\S])/, // a tag that the end of a shortened text has cut
     /^[ \t]*(?:(?:#{1,6}|[-*+])[ \t]+|#{1,6}(?=\p{L})|>+[ \t]*)/u, // headings, quotes and lists, also without a space
     /\*\*|~~|`+/,
     /(?<!\w)__?(?=\S)|(?<=\S)__?(?!\w)/,

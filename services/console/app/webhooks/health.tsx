@@ -59,7 +59,7 @@ function WaitingFigure({ webhook: { id, active } }: { webhook: Webhook }) {
   const { count = 0, oldest } = data ?? {}
   return (
     <Figure
-      name="Waiting"
+      name="Still to deliver"
       value={
         data === undefined ? (
           '–'

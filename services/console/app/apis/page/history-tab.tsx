@@ -1,8 +1,10 @@
-import { Grid, Stack, Title } from '@mantine/core'
+import { Grid, Group, Stack, Title } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Schemas } from '../../http/schemas.ts'
+import { useAllowed } from '../../http/session.ts'
 import { HistoryList } from '../../parts/history-list.tsx'
+import { AnchorLink } from '../../parts/links.tsx'
 import { LABELS } from '../form/draft.ts'
 import classes from './history-tab.module.css'
 import { titleOf, versionNamesIn } from './operations.ts'
@@ -22,6 +24,7 @@ interface HistoryTabProps {
 /** How an API became what it is: its changes, and its state at any of them. */
 export function HistoryTab({ id, now }: HistoryTabProps) {
   const history = useInfiniteQuery(historyQuery(id))
+  const mayReadEvents = useAllowed('AUDIT_LOG_READ')
   // The router also passes on what the route has left out.
   const { at } = readApiPageSearch({ ...route.useSearch() })
   const navigate = route.useNavigate()
@@ -41,9 +44,16 @@ export function HistoryTab({ id, now }: HistoryTabProps) {
       {moments.length > 0 && <TimeSlider moments={moments} at={at} onChange={show} />}
       <Grid>
         <Grid.Col span={{ base: 12, md: at ? 6 : 12 }}>
-          <Title order={2} size="h4" mb="sm">
-            Changes
-          </Title>
+          <Group justify="space-between" mb="sm">
+            <Title order={2} size="h4">
+              Changes
+            </Title>
+            {mayReadEvents && (
+              <AnchorLink to="/events" search={{ api: id, since: '7d' }} size="sm">
+                Events of the last 7 days
+              </AnchorLink>
+            )}
+          </Group>
           <HistoryList
             history={history}
             titleOf={entry => titleOf(entry, names)}
