@@ -43,7 +43,7 @@ function EntryProperties({ entry }: { entry: Entry }) {
         {user.id && (
           <>
             {' · '}
-            <AnchorLink to="/audit" search={{ user: user.id }} size="sm" underline="always">
+            <AnchorLink to="/audit" search={{ user: user.username ?? user.id }} size="sm" underline="always">
               All changes by this user
             </AnchorLink>
           </>

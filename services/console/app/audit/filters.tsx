@@ -27,9 +27,8 @@ interface FiltersProps {
 export function Filters({ search, onChange }: FiltersProps) {
   const schemas = useQuery(schemasOfEvents)
   const actions = new Set([...ACTIONS, ...(schemas.data ?? []).map(({ type }) => type)])
-  const time = (name: 'from' | 'to', label: string) => (
-    <TimeField label={label} value={search[name]} onChange={at => onChange({ [name]: at })} />
-  )
+  const { from, to } = search
+  const isReversed = from !== undefined && to !== undefined && Date.parse(to) <= Date.parse(from)
   const named = search.text && (
     <NamedResources text={search.text} onChoose={resource => onChange({ resource, text: undefined })} />
   )
@@ -55,8 +54,13 @@ export function Filters({ search, onChange }: FiltersProps) {
         onChange={action => onChange({ action })}
       />
       <ResourceFilter value={search.resource} onChange={resource => onChange({ resource })} />
-      {time('from', 'From')}
-      {time('to', 'Until')}
+      <TimeField label="From" value={from} onChange={at => onChange({ from: at })} />
+      <TimeField
+        label="Until"
+        value={to}
+        error={isReversed && 'Until must be after From'}
+        onChange={at => onChange({ to: at })}
+      />
       <Select
         label="Order"
         data={Object.entries(SORTS).map(([value, label]) => ({ value, label }))}

@@ -85,9 +85,14 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
       {entries.isPending && !entries.error && <Loading what="the audit log" />}
       {!entries.isPending && entries.total === 0 && (
         <Empty title="No entry matches">
-          {search.text
-            ? 'The search finds names of resources at the time of the change, ids, actions and types. For users, use the field User.'
-            : 'Change the filters.'}
+          <Stack gap="xs" align="center">
+            {search.text
+              ? 'The search finds names of resources at the time of the change, ids, actions and types. For users, use the field User.'
+              : 'Change the filters.'}
+            <Button variant="default" onClick={() => onChange(filtersOf({}))}>
+              Clear search and filters
+            </Button>
+          </Stack>
         </Empty>
       )}
       {entries.total > 0 && (

@@ -39,7 +39,8 @@ export function TokensPage() {
       </Group>
       <Text size="sm" maw="44rem">
         An access token lets a program act as you, with the scopes that you give it and as far as your role
-        allows them. These are your own tokens; other users do not see them.
+        allows them. These are your own tokens. Administrators see their names and scopes and can revoke them;
+        nobody sees their text again.
       </Text>
       {tokens.isPending && <Loading what="the access tokens" />}
       {tokens.isError && (

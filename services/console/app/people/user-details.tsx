@@ -34,7 +34,7 @@ export function UserDetails({ user }: { user: Schemas['User'] }) {
         ))}
       </DataList>
       {mayAudit && (
-        <AnchorLink to="/audit" search={{ user: user.id }} size="sm">
+        <AnchorLink to="/audit" search={{ user: user.username }} size="sm">
           What this user did, in the audit log
         </AnchorLink>
       )}

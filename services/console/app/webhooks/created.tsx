@@ -1,4 +1,5 @@
 import { Alert, Group, Stack, Text } from '@mantine/core'
+import { useEffect } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import { ButtonLink } from '../parts/links.tsx'
 import { SecretPanel } from './secret-panel.tsx'
@@ -8,6 +9,8 @@ import { TestDelivery } from './test-delivery.tsx'
 
 /** The last step of the creation: the secret, how to verify signatures, and a test. */
 export function Created({ webhook }: { webhook: Schemas['NewWebhook'] }) {
+  // The steps before it are longer, so that a person has scrolled down.
+  useEffect(() => scrollTo({ top: 0 }), [])
   return (
     <Stack>
       <Alert color="teal" role="status" title={`${webhook.displayName} is created`}>
