@@ -301,7 +301,7 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await environment.fill(id)
   await page.getByRole('option', { name: id }).click()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await confirmDeployment(page, `A job deploys ${api.displayName} to ${id}`)
+  await confirmDeployment(page, `${api.displayName} is deployed to ${id}`)
   const name = unique('staging')
   await page.getByRole('button', { name: `Give a name to ${id}` }).click()
   const naming = page.getByRole('dialog', { name: 'Name the environment' })
@@ -315,7 +315,7 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await page.keyboard.press('Escape')
   await row.getByRole('cell', { name: 'Deployed' }).waitFor()
   await row.getByText('Administrator').waitFor()
-  await page.getByText('No job is running').waitFor()
+  await page.getByText('Nothing is being deployed').waitFor()
   await checkPage(page)
 
   // The job ends at once in one process, so that the page first gets the state of the time at which it ran.
@@ -327,7 +327,7 @@ test('an API is deployed to an environment that then gets a name, and undeployed
       : route.fallback(),
   )
   await page.reload()
-  await page.getByText('One job is running').waitFor()
+  await page.getByText('One deployment is running').waitFor()
   await row.getByRole('cell', { name: 'Deploying' }).waitFor()
   await page.getByRole('button', { name: `Cancel job of ${name}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
@@ -336,7 +336,7 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.unrouteAll()
   await row.getByRole('cell', { name: 'Deployed' }).waitFor()
-  await page.getByText('No job is running').waitFor()
+  await page.getByText('Nothing is being deployed').waitFor()
 
   await row.getByRole('button', { name: /^Undeploy/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Undeploy' }).click()
@@ -391,7 +391,7 @@ test('an environment is created while an API is deployed, and is listed with it'
   await dialog.getByRole('textbox', { name: 'Name' }).fill(name)
   await dialog.getByRole('button', { name: 'Create' }).click()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await confirmDeployment(page, `A job deploys ${api.displayName} to ${name}`)
+  await confirmDeployment(page, `${api.displayName} is deployed to ${name}`)
   await page.getByRole('row', { name }).getByRole('cell', { name: 'Deployed' }).waitFor()
   await fitsPhone(page)
 

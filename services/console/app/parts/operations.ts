@@ -15,6 +15,27 @@ export const pathOf = (operation: Operation): string =>
 export const aboutOf = ({ summary, operationId }: Pick<Operation, 'summary' | 'operationId'>): string =>
   plainText(summary ?? operationId ?? '').text
 
+/** The operations that fit words best: those with a word in the name of a resource, then in the path, then elsewhere. */
+export function bestOf<Found extends Pick<Operation, 'path' | 'operationId' | 'summary'>>(
+  operations: readonly Found[],
+  words: string,
+): Found[] {
+  const wanted = words.toLowerCase().match(/\S+/g) ?? []
+  const rank = (operation: Found) => {
+    const path = operation.path.toLowerCase()
+    const names = path.split('/').filter(part => part !== '' && !part.startsWith('{'))
+    const about = aboutOf(operation).toLowerCase().split(/\W+/)
+    if (wanted.some(word => names.at(-1)?.startsWith(word))) return 0
+    if (wanted.some(word => names.some(name => name.startsWith(word)))) return 1
+    if (wanted.some(word => about.some(name => name.startsWith(word)))) return 2
+    return 3
+  }
+  const ranked = operations.map(operation => ({ operation, rank: rank(operation) }))
+  return ranked
+    .sort((a, b) => a.rank - b.rank || a.operation.path.length - b.operation.path.length)
+    .map(({ operation }) => operation)
+}
+
 /** Where a text has words, in ascending order and without overlaps. */
 export function rangesOf(text: string, words: string): number[][] {
   const escaped = words.match(/\S+/g)?.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))

@@ -9,7 +9,7 @@ import { signOut } from '../login/sign-in.ts'
 import { webhooksQuery } from '../parts/all-webhooks.ts'
 import { namedQuery } from '../parts/api-name.tsx'
 import { useMissingWords } from '../parts/missing-words.ts'
-import { aboutOf, pathOf } from '../parts/operations.ts'
+import { aboutOf, bestOf, pathOf } from '../parts/operations.ts'
 import { areasOf } from './areas.ts'
 
 /** An entry of the command palette. */
@@ -30,6 +30,8 @@ const SHOWN = 6
 /** APIs whose description, tags or operations have the words. */
 const OTHER_APIS = 'APIs that mention it'
 const TYPING_MS = 150
+/** Operations of which the best are shown: the service sorts them by path. */
+const READ_OPERATIONS = 100
 const FRESH_MS = 60_000
 
 /** The pages and actions that match a text, for what the session may do. */
@@ -73,7 +75,7 @@ export function useCommands(current: Session, text: string): Command[] {
 /** The APIs, operations, webhooks and users that match a text. Without a text there are none. */
 export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
-  const { apis, operations, names, webhooks, users } = useSearches(current, text)
+  const { apis, operations, names, webhooks, users, searches } = useSearches(current, text)
   const { missing } = useMissingWords(text, apis.data?.content ?? [])
   const ofApis = (apis.data?.content ?? []).map(({ id, name, displayName }) => ({
     id,
@@ -102,7 +104,7 @@ export function useRecords(current: Session, typed: string) {
       path: `/users/${id}`,
     })),
     ...ofApis.filter(({ group }) => group === OTHER_APIS),
-    ...(operations.data?.content ?? []).map((operation, index) => {
+    ...operations.map((operation, index) => {
       const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
       return {
         id: `operation-${index}`,
@@ -114,7 +116,6 @@ export function useRecords(current: Session, typed: string) {
       }
     }),
   ]
-  const searches = [apis, operations, webhooks, users]
   return {
     found: text === '' ? [] : found,
     /** Words that no API has. The APIs found have the others. */
@@ -134,11 +135,12 @@ function useSearches({ scopes }: Session, text: string) {
   })
   const operations = useQuery({
     queryKey: ['palette', 'operations', text],
-    queryFn: ({ signal }) => answer(client.listOperations({ q: text, size: SHOWN }, { signal })),
+    queryFn: ({ signal }) => answer(client.listOperations({ q: text, size: READ_OPERATIONS }, { signal })),
     enabled: may('API_READ'),
     staleTime: FRESH_MS,
   })
-  const ids = new Set(operations.data?.content.map(({ api }) => api))
+  const best = bestOf(operations.data?.content ?? [], text).slice(0, SHOWN)
+  const ids = new Set(best.map(({ api }) => api))
   const names = useQueries({ queries: [...ids].map(namedQuery) })
   const webhooks = useQuery({
     ...webhooksQuery,
@@ -151,7 +153,7 @@ function useSearches({ scopes }: Session, text: string) {
     enabled: may('USER_READ'),
     staleTime: FRESH_MS,
   })
-  return { apis, operations, names, webhooks, users }
+  return { apis, operations: best, names, webhooks, users, searches: [apis, operations, webhooks, users] }
 }
 
 const matches = (label: string, text: string) =>

@@ -10,7 +10,9 @@ import { TestDelivery } from './test-delivery.tsx'
 /** The last step of the creation: the secret, how to verify signatures, and a test. */
 export function Created({ webhook }: { webhook: Schemas['NewWebhook'] }) {
   // The steps before it are longer, so that a person has scrolled down.
-  useEffect(() => scrollTo({ top: 0 }), [])
+  useEffect(() => {
+    scrollTo({ top: 0 })
+  }, [])
   return (
     <Stack>
       <Alert color="teal" role="status" title={`${webhook.displayName} is created`}>

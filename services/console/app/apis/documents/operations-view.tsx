@@ -39,6 +39,9 @@ export function OperationsView({ path, search, onChange }: OperationsViewProps) 
       {data && isBeyondEnd(data) && <EmptyPage onFirst={() => onChange({ page: undefined })} />}
       {data && data.content.length > 0 && (
         <>
+          {haveSeveralDocuments(data.content) && (
+            <Text size="sm">The operations in all documents of the version</Text>
+          )}
           <div>
             {data.content.map((operation, index) => (
               <OperationRow

@@ -63,7 +63,7 @@ function actionOf(what: Exclude<Doing['what'], 'name'>, api: string, environment
     return {
       call: (target: Target) => answer(client.deployApi(target)),
       title: 'Deploy the API?',
-      text: `A job deploys ${api} to ${environment}, as it is now, with all its versions.`,
+      text: `${api} is deployed to ${environment} as it is now, with all its versions.`,
       action: 'Deploy',
       failed: 'The deployment is not started',
     }
@@ -71,7 +71,7 @@ function actionOf(what: Exclude<Doing['what'], 'name'>, api: string, environment
     return {
       call: (target: Target) => answer(client.undeployApi(target)),
       title: 'Undeploy the API?',
-      text: `A job removes ${api} from ${environment}.`,
+      text: `${api} is removed from ${environment}.`,
       action: 'Undeploy',
       failed: 'The API is not undeployed',
       color: 'red' as const,

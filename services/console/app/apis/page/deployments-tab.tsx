@@ -39,10 +39,10 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
         </Title>
         <Text size="sm" role="status">
           {running === 0
-            ? 'No job is running'
+            ? 'Nothing is being deployed'
             : running === 1
-              ? 'One job is running'
-              : `${running} jobs are running`}
+              ? 'One deployment is running'
+              : `${running} deployments are running`}
         </Text>
       </Group>
       {api.deploymentStatus === 'DEPLOYMENT_FAILED' && <Failure api={api} history={history} />}
