@@ -20,14 +20,14 @@ import { createApi, request, tokenWith, url } from './src/service.ts'
 const STORE = `openapi: 3.1.0
 info: {title: Pet store, version: "1", description: "Sells [animals](https://pets.example/about)"}
 servers: [{url: SERVER}]
-tags: [{name: pets}]
+tags: [{name: pets}, {name: homes}]
 paths:
   /pets:
     get: {tags: [pets], operationId: listPets, summary: List all pets, responses: {"200": {description: ok}}}
   /pets/{id}:
     parameters: [{name: id, in: path, required: true, schema: {type: string}}]
     get: {tags: [pets], deprecated: true, summary: Get a pet, responses: {"200": {description: ok}}}
-    delete: {tags: [pets], summary: Give a pet away, responses: {"204": {description: gone}}}
+    delete: {tags: [homes], summary: Give a pet away, responses: {"204": {description: gone}}}
 `
 /** Markup and URLs that run scripts or load something in pages that do not expect them. */
 const hostileText = (host: string) => `<script>parent.hacked = 1</script>

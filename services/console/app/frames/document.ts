@@ -7,8 +7,14 @@ let view: View = {}
 
 const tell = (message: FromFrame) => window.parent.postMessage(message, '*')
 
-async function viewOf(document: ShownDocument, root: HTMLElement, theme: Theme): Promise<View> {
-  if (document.kind === 'openapi') return (await import('./openapi.ts')).showOpenApi(document, root, theme)
+async function viewOf(
+  document: ShownDocument,
+  root: HTMLElement,
+  theme: Theme,
+  unfolded: boolean,
+): Promise<View> {
+  if (document.kind === 'openapi')
+    return (await import('./openapi.ts')).showOpenApi(root, { document, theme, unfolded })
   if (document.kind === 'asyncapi') return (await import('./asyncapi.ts')).showAsyncApi(document, root)
   if (document.kind === 'markdown') return (await import('./markdown.ts')).showMarkdown(document, root)
   return (await import('./source.ts')).showSource(document, root)
@@ -18,7 +24,7 @@ async function show(document: ShownDocument, theme: Theme, operation?: Operation
   const root = window.document.getElementById('document')
   if (!root) return
   try {
-    view = await viewOf(document, root, theme)
+    view = await viewOf(document, root, theme, operation !== undefined)
     if (operation) view.open?.(operation)
     tell({ type: 'shown' })
   } catch (error) {

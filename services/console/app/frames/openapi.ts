@@ -37,8 +37,18 @@ const SETTINGS = {
 
 const slugOf = ({ method, path }: OperationPlace) => `${method.toUpperCase()}${path}`
 
+interface Shown {
+  document: ShownDocument
+  theme: Theme
+  /** Whether the operations of all tags are in the page, and not only those of the first one. It takes longer. */
+  unfolded: boolean
+}
+
 /** Shows an OpenAPI document with Scalar's API reference. */
-export async function showOpenApi({ text }: ShownDocument, root: HTMLElement, theme: Theme): Promise<View> {
+export async function showOpenApi(
+  root: HTMLElement,
+  { document: { text }, theme, unfolded }: Shown,
+): Promise<View> {
   replaceStorage()
   const scalar = await loadScalar()
   const content = /^\s*\{/.test(text) ? JSON.parse(text) : text
@@ -47,6 +57,7 @@ export async function showOpenApi({ text }: ShownDocument, root: HTMLElement, th
     ...SETTINGS,
     content,
     forceDarkModeState: theme,
+    defaultOpenAllTags: unfolded,
     onLoaded: () => resolve(),
   })
   await loaded

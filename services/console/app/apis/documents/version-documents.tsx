@@ -204,6 +204,8 @@ function Reference({ path, document, operation }: ReferenceProps) {
   if (text.data === undefined) return <Loading what={name} />
   return (
     <DocumentFrame
+      // A frame that was shown without an operation has folded the place of most operations.
+      key={String(operation === undefined)}
       name={name}
       shown={{ kind, mediaType, text: text.data }}
       operation={operation === undefined ? undefined : placeOf(operation)}
