@@ -7,14 +7,14 @@ interface CopyProps {
   what: string
 }
 
-const CUT = { overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' } as const
-const WRAPPED = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
-
-/** An identifier with a button that copies it. @param wrap shows a long value on several lines instead of its beginning */
-export function Copied({ value, what, wrap }: CopyProps & { wrap?: boolean }) {
+/** An identifier with a button that copies it. */
+export function Copied({ value, what }: CopyProps) {
   return (
     <Group gap="xs" wrap="nowrap" miw={0}>
-      <Code style={{ lineHeight: 1.8, ...(wrap ? WRAPPED : CUT) }} title={value}>
+      <Code
+        style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap', lineHeight: 1.8 }}
+        title={value}
+      >
         {value}
       </Code>
       <Copy value={value} what={what} />
@@ -41,6 +41,8 @@ export function CopyField({ label, value }: { label: string; value: string }) {
     </Group>
   )
 }
+
+const WRAPPED = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 
 interface CodeBlockProps {
   label: string

@@ -103,7 +103,6 @@ export function useRecords(current: Session, typed: string) {
       detail: username,
       path: `/users/${id}`,
     })),
-    ...ofApis.filter(({ group }) => group === OTHER_APIS),
     ...operations.map((operation, index) => {
       const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
       return {
@@ -115,6 +114,7 @@ export function useRecords(current: Session, typed: string) {
         hasLines: true,
       }
     }),
+    ...ofApis.filter(({ group }) => group === OTHER_APIS),
   ]
   return {
     found: text === '' ? [] : found,
