@@ -2,7 +2,7 @@ import { Button, Code, Group, List, Modal, Progress, Radio, Stack, Text } from '
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
-import { Copied } from '../parts/copy.tsx'
+import { CodeBlock } from '../parts/copy.tsx'
 import { AnchorLink } from '../parts/links.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { type ExportFilters, FORMATS, type Format } from './export.ts'
@@ -44,7 +44,12 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
           </AnchorLink>{' '}
           has more on it.
         </Text>
-        <Copied value={`npm run audit -- verify ${fileName(format)}`} what="command" wrap />
+        <CodeBlock
+          label="Command that verifies the export"
+          text={`npm run audit -- verify ${fileName(format)}`}
+          maxHeight={80}
+          wrap
+        />
         <ExportProgress state={state} filters={filters} />
         {state.kind === 'failed' && (
           <ProblemPanel what="The export is incomplete" error={state.error} onRetry={resume} />

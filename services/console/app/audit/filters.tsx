@@ -6,7 +6,7 @@ import { TextFilter } from '../parts/text-filter.tsx'
 import { TextSearch } from '../parts/text-search.tsx'
 import { TimeField } from '../parts/time-field.tsx'
 import { NamedResources, ResourceFilter } from './resource-filter.tsx'
-import { type AuditSearch, type AuditSort, SORTS } from './search.ts'
+import { type AuditSearch, type AuditSort, isReversed, SORTS } from './search.ts'
 
 /** Actions that are no public events. */
 const ACTIONS = [
@@ -27,8 +27,6 @@ interface FiltersProps {
 export function Filters({ search, onChange }: FiltersProps) {
   const schemas = useQuery(schemasOfEvents)
   const actions = new Set([...ACTIONS, ...(schemas.data ?? []).map(({ type }) => type)])
-  const { from, to } = search
-  const isReversed = from !== undefined && to !== undefined && Date.parse(to) <= Date.parse(from)
   const named = search.text && (
     <NamedResources text={search.text} onChoose={resource => onChange({ resource, text: undefined })} />
   )
@@ -54,11 +52,11 @@ export function Filters({ search, onChange }: FiltersProps) {
         onChange={action => onChange({ action })}
       />
       <ResourceFilter value={search.resource} onChange={resource => onChange({ resource })} />
-      <TimeField label="From" value={from} onChange={at => onChange({ from: at })} />
+      <TimeField label="From" value={search.from} onChange={at => onChange({ from: at })} />
       <TimeField
         label="Until"
-        value={to}
-        error={isReversed && 'Until must be after From'}
+        value={search.to}
+        error={isReversed(search) && 'Until must be after From'}
         onChange={at => onChange({ to: at })}
       />
       <Select

@@ -13,7 +13,7 @@ import { entryAt, useEntries } from './entries.ts'
 import { ExportDialog } from './export-dialog.tsx'
 import { Filters } from './filters.tsx'
 import { EntryList } from './list.tsx'
-import { type AuditSearch, filtersOf, readAuditSearch } from './search.ts'
+import { type AuditSearch, filtersOf, isReversed, readAuditSearch } from './search.ts'
 import { AuditTabs } from './tabs.tsx'
 
 const route = getRouteApi('/inside/audit')
@@ -50,12 +50,14 @@ export function AuditPage() {
         onChange={changed => change({ ...changed, entry: undefined, at: undefined })}
       />
       {/* Other filters begin at the top of the list. */}
-      <Entries
-        key={JSON.stringify([filtersOf(search), search.sort])}
-        search={search}
-        onChange={change}
-        onRetry={refresh}
-      />
+      {!isReversed(search) && (
+        <Entries
+          key={JSON.stringify([filtersOf(search), search.sort])}
+          search={search}
+          onChange={change}
+          onRetry={refresh}
+        />
+      )}
       {exporting && <ExportDialog filters={filtersOf(search)} onClose={() => setExporting(false)} />}
     </Stack>
   )

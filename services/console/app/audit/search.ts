@@ -53,6 +53,10 @@ export function readAuditSearch(search: Record<string, unknown>): AuditSearch {
 export const readProofsSearch = ({ page }: Record<string, unknown>): ProofsSearch =>
   typeof page === 'number' && page > 1 ? { page: Math.trunc(page) } : {}
 
+/** Whether no time is between both ends of the period. */
+export const isReversed = ({ from, to }: AuditSearch): boolean =>
+  from !== undefined && to !== undefined && Date.parse(to) <= Date.parse(from)
+
 /** The filters of the audit log in the URL, as the service takes them. */
 export const filtersOf = ({ text, from, to, user, action, resource }: AuditSearch) => ({
   text,
