@@ -55,7 +55,11 @@ export function EventsPage() {
       )}
       <LostConnection feed={feed} connection={state.connection} />
       <Refused state={state} onChange={change} onRetry={() => setRound(round + 1)} />
-      <Removed count={state.removed} first={state.shown[0]} />
+      <Removed
+        count={state.removed}
+        first={state.shown[0]}
+        onOldest={oldestFirst ? undefined : () => change({ since: 'all', from: undefined, after: undefined })}
+      />
       <Split
         selected={selected?.id}
         onBack={() => change({ event: undefined }, true)}
@@ -151,13 +155,27 @@ function Refused({ state: { connection }, onChange, onRetry }: PartProps & { onR
   )
 }
 
-function Removed({ count, first }: { count: number; first: FeedEvent | undefined }) {
+interface RemovedProps {
+  count: number
+  first: FeedEvent | undefined
+  /** Begins with the oldest event; absent where the list does so. */
+  onOldest: (() => void) | undefined
+}
+
+function Removed({ count, first, onOldest }: RemovedProps) {
   if (count === 0 || !first) return null
   return (
-    <Text size="sm">
-      The list has the events since {secondOf(first.time)}: the {count.toLocaleString('en')} before them were
-      removed to limit its memory. Choose a time or filters to read them.
-    </Text>
+    <Group gap="xs">
+      <Text size="sm">
+        The list has the events since {secondOf(first.time)}: the {count.toLocaleString('en')} before them
+        were removed to limit its memory. Choose filters to see fewer events.
+      </Text>
+      {onOldest && (
+        <Button size="compact-sm" variant="default" onClick={onOldest}>
+          Begin with the oldest event
+        </Button>
+      )}
+    </Group>
   )
 }
 
