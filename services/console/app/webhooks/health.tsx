@@ -7,10 +7,6 @@ import { rateText } from '../parts/webhook-state.tsx'
 import { waitingQuery } from './deliveries/delivery-queries.ts'
 import type { Webhook } from './webhook-queries.ts'
 
-/** The default of the setting WEBHOOK_RETRY_SCHEDULE, which the REST interface does not tell. */
-const ATTEMPTS = 16
-const DAYS = 9
-
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
 /** A duration as text; a dash without an attempt. */
@@ -83,8 +79,7 @@ function WaitingFigure({ webhook: { id, active } }: { webhook: Webhook }) {
           {active ? '' : ', until the webhook is active'}.{' '}
         </>
       )}
-      A delivery is given up after {ATTEMPTS} attempts in about {DAYS} days, unless the operator has set other
-      pauses
+      A delivery is given up after the last pause between attempts that the operator has set
     </Figure>
   )
 }

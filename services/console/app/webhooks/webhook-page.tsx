@@ -24,12 +24,15 @@ const route = getRouteApi('/inside/webhooks/$webhookId')
 /** The page of a webhook: its overview, deliveries, recoveries and history. */
 export function WebhookPage() {
   const { webhookId } = route.useParams()
-  const { data: deleted, isPending: looking } = useQuery(deletedWebhookQuery(webhookId))
-  const webhook = useQuery({ ...webhookQuery(webhookId), enabled: !looking && !deleted })
+  const webhook = useQuery(webhookQuery(webhookId))
   const mayChange = useAllowed('WEBHOOKS_WRITE')
   const missing = isProblem(webhook.error, 'webhook-not-found')
+  const { data: deleted, isLoading: looking } = useQuery({
+    ...deletedWebhookQuery(webhookId),
+    enabled: missing,
+  })
   // The query keeps what it has read before the webhook was deleted.
-  const current = missing || deleted ? undefined : webhook.data
+  const current = missing ? undefined : webhook.data
   const name = webhook.data?.body.displayName ?? deleted?.displayName ?? 'Webhook'
   return (
     <Stack>
@@ -44,8 +47,9 @@ export function WebhookPage() {
         </Group>
         {current && mayChange && <WebhookActions key={webhookId} current={current} />}
       </Group>
-      {webhook.isPending && !deleted && <Loading what="the webhook" />}
-      {webhook.isError && (
+      {webhook.isPending && <Loading what="the webhook" />}
+      {/* Whoever saw the webhook is told that it is gone. */}
+      {webhook.isError && !looking && (!deleted || webhook.data) && (
         <ProblemPanel
           what="The webhook cannot be shown"
           error={webhook.error}
@@ -61,7 +65,7 @@ export function WebhookPage() {
           are kept for a time, and its history stays.
         </Text>
       )}
-      {(missing || deleted) && <DeletedHistory webhookId={webhookId} />}
+      {missing && <DeletedHistory webhookId={webhookId} />}
       {current && <WebhookTabs key={webhookId} current={current} />}
     </Stack>
   )
