@@ -127,7 +127,6 @@ test('an operation is found in the catalogue, in the palette and in the list of 
   await opened()
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Find a page, an action or a record' }).fill(word)
-  // It comes before the API that mentions the word.
   await page.getByRole('option', { name: `Give a ${word} away` }).waitFor()
   await page.keyboard.press('Enter')
   await opened()

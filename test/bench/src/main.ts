@@ -65,6 +65,7 @@ if (unknown.length > 0)
 for (const [option, value] of Object.entries({ against: values.against, receiver: values.receiver }))
   if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
     refuse(`--${option} takes a URL such as https://gantry.example.com, not ${value}`)
+if (values.receiver && !URL.parse(values.receiver)?.port) refuse('--receiver needs a URL with a port')
 if (values.against && asked.length > 0) refuse('--against has no parts')
 
 async function measured(): Promise<Figure[]> {
