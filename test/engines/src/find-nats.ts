@@ -109,7 +109,8 @@ const withGo: Source = {
   program: 'nats-server',
   origin: 'installed with Go',
   install: folder =>
-    run('go', ['install', `github.com/nats-io/nats-server/v2@v${VERSION}`], {
+    // With the flag of the other programs, which so use the same compiled standard library.
+    run('go', ['install', '-trimpath', `github.com/nats-io/nats-server/v2@v${VERSION}`], {
       env: { GOBIN: folder },
       timeoutMs: COMPILE_MS,
       doing: `compiling nats-server ${VERSION} with Go, once, for a minute or two`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { CACHE, isThere, onPath, run } from './program.ts'
 
 const DOWNLOAD_MS = 180_000
@@ -14,7 +14,7 @@ export interface GoProgram {
   sources: string
   /** A module that is changed before it is compiled. */
   module?: string
-  /** Changes of files of the module. Without `from` the whole file is replaced. */
+  /** Changes of files of the module. Without `from` the whole file is replaced or made. */
   patches?: readonly { file: string; from?: string; to: string }[]
   /** Flags of `go build`. */
   flags?: readonly string[]
@@ -89,7 +89,14 @@ async function change({ name, version, module, patches = [] }: GoProgram, folder
 }
 
 async function patch(file: string, from: string | undefined, to: string): Promise<void> {
+  if (from === undefined) {
+    await mkdir(dirname(file), { recursive: true })
+    return writeFile(file, to)
+  }
   const text = await readFile(file, 'utf8')
-  if (from !== undefined && !text.includes(from)) throw new Error(`${file} is not as expected`)
-  await writeFile(file, from === undefined ? to : text.replace(from, () => to))
+  if (!text.includes(from)) throw new Error(`${file} is not as expected`)
+  await writeFile(
+    file,
+    text.replace(from, () => to),
+  )
 }
