@@ -15,7 +15,13 @@ export { errorLine, exportFormats, type FormatName } from './formats.ts'
 export { type AuditHead, auditHead } from './head.ts'
 export type { PersonalFields, StoredRecord } from './lines.ts'
 export { parseAuditKeys, parseError, parseHead, parseTrailer } from './lines.ts'
-export { type AuditDocument, auditCollections, auditLog, auditProjection } from './log.projection.ts'
+export {
+  type AuditDocument,
+  auditCollections,
+  auditedApis,
+  auditLog,
+  auditProjection,
+} from './log.projection.ts'
 export { type AuditChain, chainIn, pointOf } from './log-chain.ts'
 export { type ProvenPlace, verifyLog } from './log-verifier.ts'
 export { type AuditKeys, type PersonalFieldsOf, UserKeyMissing } from './ports.ts'

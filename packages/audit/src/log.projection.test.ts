@@ -6,7 +6,14 @@ import { canonicalJson } from './canonical-json.ts'
 import { CHAIN_START, LOG_START, nextHash, sha256 } from './chain.ts'
 import { type EventBlock, eventBlocks, eventHash, hashIn } from './covered-events.ts'
 import type { StoredRecord } from './lines.ts'
-import { type AuditDay, type AuditDocument, auditDays, auditLog, auditProjection } from './log.projection.ts'
+import {
+  type AuditDay,
+  type AuditDocument,
+  auditDays,
+  auditedApis,
+  auditLog,
+  auditProjection,
+} from './log.projection.ts'
 
 const { actor, requestId, now: at } = storyMetadata
 const change = {
@@ -122,6 +129,21 @@ test('what belongs to an API is found by its id, by that of its version and by i
   )
   expect(document).toMatchObject({ what: ['r', 'API_VERSION_DOCUMENT', 'a', 'v'], named: 'openapi.yaml' })
   expect(user).toMatchObject({ what: ['r', 'USER'], named: '' })
+})
+
+test('an API keeps its last name when it is deleted', () => {
+  const deleted = {
+    action: 'API_DELETED',
+    resourceType: 'API',
+    resourceId: 'a',
+    before: { name: 'b' },
+    after: null,
+  }
+  const { writes } = projection.next(projection.initial, [event(1), event(2, { change: deleted as never })])
+  expect(writes.filter(({ collection }) => collection === auditedApis)).toMatchObject([
+    { id: '11111111-1111-4111-8111-111111111111', doc: { named: 'climate' }, revision: 1 },
+    { id: 'a', doc: { named: 'b' }, revision: 2 },
+  ])
 })
 
 test('an event without a change has no document and no number, but its content is in the hash of the next record', () => {

@@ -62,6 +62,19 @@ export const auditLog = defineCollection<AuditDocument>({
   text: ['who', 'action', 'resourceType', 'resourceId', 'named'],
 })
 
+/** The last name and display name of an API, also of a deleted one. */
+export interface AuditedApi {
+  id: string
+  named: string
+}
+
+export const auditedApis = defineCollection<AuditedApi>({
+  name: 'identity.auditapis',
+  version: 1,
+  fields: {},
+  text: ['named'],
+})
+
 /** The ends of the chains at the end of a UTC day of recording that has events. */
 export interface AuditDay extends ChainEnd {
   /** The day, e.g. 2026-11-22. */
@@ -76,7 +89,7 @@ export const auditDays = defineCollection<AuditDay>({
   fields: { events: 'number' },
 })
 
-export const auditCollections = [auditLog, auditDays, dayRoots, eventBlocks]
+export const auditCollections = [auditLog, auditedApis, auditDays, dayRoots, eventBlocks]
 
 /** The chains after an event, and its time of recording. */
 export interface AuditState extends ChainEnd {
@@ -114,6 +127,9 @@ export const auditProjection = (foreign: (event: RecordedEvent) => void): Ordere
       const doc = event.metadata.change && documentOf(event, { before: record, recordedAt, own, log })
       if (doc) {
         writes.push({ collection: auditLog, id: doc.id, doc, revision: 0 })
+        const { resourceType, resourceId: id, named, number } = doc
+        if (resourceType === 'API' && named)
+          writes.push({ collection: auditedApis, id, doc: { id, named } as AuditedApi, revision: number })
         record = { number: doc.number, position: event.position, chainHash: doc.chainHash }
       }
       const dayRoot = streamCategory(event.stream) === DAY_ROOTS ? dayRootIn(event) : undefined

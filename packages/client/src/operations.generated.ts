@@ -3359,7 +3359,7 @@ export interface Operations {
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: timestamp, action, resourceType */
       sort?: Array<`${'timestamp' | 'action' | 'resourceType'}${'' | ',asc' | ',desc'}`> | undefined
-      /** Each term is a case-insensitive substring of the user id, of the action, or of the type, id or name of the resource at that time; usernames are not searched */
+      /** Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to; usernames are not searched */
       text?: string | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined
@@ -3384,7 +3384,7 @@ export interface Operations {
    */
   exportAuditLog: {
     input: {
-      /** Each term is a case-insensitive substring of the user id, of the action, or of the type, id or name of the resource at that time; usernames are not searched */
+      /** Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to; usernames are not searched */
       text?: string | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined

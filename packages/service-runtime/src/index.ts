@@ -18,7 +18,7 @@ export {
   historyPage,
   placeIn,
 } from './http/history.ts'
-export { listing, page } from './http/listing.ts'
+export { listing, page, termsOf } from './http/listing.ts'
 export {
   derivedPrincipalKey,
   type PassedPrincipals,

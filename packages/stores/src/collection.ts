@@ -79,6 +79,8 @@ export interface Filter {
    * whitespace; an empty term is ignored.
    */
   text?: readonly string[]
+  /** Values of a `strings` field that a document can have instead of a term, e.g. the ids of what the term names. */
+  textAs?: { field: string; values: Readonly<Record<string, readonly string[]>> }
   /** Finds nothing in a collection without `search`. */
   search?: Search
 }

@@ -7,7 +7,7 @@ export interface QueryChecks {
   /** @throws UnknownField */
   field(name: string): void
   /** @returns the filter without empty terms @throws UnknownField, RangeError */
-  filter(filter: Filter): Required<Pick<Filter, 'where' | 'text'>> & Pick<Filter, 'search'>
+  filter(filter: Filter): Required<Pick<Filter, 'where' | 'text'>> & Pick<Filter, 'textAs' | 'search'>
   /** @throws UnknownField, RangeError */
   page(query: Query): void
 }
@@ -19,12 +19,14 @@ export function queryChecks({ name: collection, fields }: CollectionDefinition<a
   }
   return {
     field,
-    filter({ where = {}, text = [], search }) {
+    filter({ where = {}, text = [], textAs, search }) {
       for (const name of Object.keys(where)) field(name)
+      if (textAs) field(textAs.field)
       if (search?.named) field(search.named.field)
       if (text.some(term => /\s/.test(term)))
         throw new RangeError('a search term must not contain whitespace')
-      return { where, text: text.filter(term => term !== ''), ...(search && { search }) }
+      const rest = { ...(textAs && { textAs }), ...(search && { search }) }
+      return { where, text: text.filter(term => term !== ''), ...rest }
     },
     page({ sort = [], skip = 0, limit }) {
       for (const sorted of sort) field(sorted.field)

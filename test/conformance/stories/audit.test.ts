@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { type AuditKey, canonicalJson, verifyExport } from '@gantry/audit'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { apiFields, createApi } from '../src/apis.ts'
+import { apiFields, createApi, createVersion } from '../src/apis.ts'
 import { admin, anonymous, cleanUp, eventually, unique, uuid } from '../src/gantry.ts'
 import type { Api, AuditRecord, Page, Webhook } from '../src/records.ts'
 import { createToken, createUser, logIn, PASSWORD, userWithRole } from '../src/users.ts'
@@ -71,6 +71,19 @@ describe('a change', () => {
       (await list({ action, from: time(-1000), size: 100 })).content.every(entry => entry.action === action),
     ).toBe(true)
   })
+})
+
+test('what belongs to an API is found by the last name of the API', async () => {
+  const api = await createApi()
+  const version = await createVersion(api)
+  const displayName = unique('renamed')
+  ;(await admin.put(`/apis/${api.id}`, apiFields({ name: api.name, displayName }))).is(200)
+  const found = await eventually(async () => {
+    const { content } = await list({ text: `${displayName} api_version_created` })
+    expect(content).toHaveLength(1)
+    return content
+  })
+  expect(found).toMatchObject([{ resourceType: 'API_VERSION', resourceId: version.id }])
 })
 
 test('the record names the user that made the change, and a refused request is not recorded', async () => {

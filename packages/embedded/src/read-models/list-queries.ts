@@ -133,10 +133,10 @@ export class ListQueries {
   /** The documents that a search finds among those of the filter; undefined if there is more to read. */
   #searched(search: Search, filter: Filter, describing: readonly ListIndex[]): Searched | undefined {
     const found = this.#searches.find(search, describing)
-    const { where = {}, text = [] } = filter
-    const parts = this.#parts({ where, text })
+    const { search: _, ...others } = filter
+    const parts = this.#parts(others)
     if (!found || parts.length === 0) return found
-    const selection = this.#selection({ where, text }, parts)
+    const selection = this.#selection(others, parts)
     if (!selection?.bytes) return selection && found
     const bytes = new Uint8Array(found.bytes.length)
     let count = 0
@@ -168,12 +168,32 @@ export class ListQueries {
       .map(({ seq }) => seq)
   }
 
-  #parts({ where = {}, text = [] }: Filter): Part[] {
+  #parts({ where = {}, text = [], textAs }: Filter): Part[] {
     const { texts, trigrams } = this.#index.tables
     return [
       ...Object.entries(where).flatMap(([field, condition]) => this.#partsOf(this.#column(field), condition)),
-      ...text.map(term => (texts ? textPart(texts, trigrams, term) : NOTHING)),
+      ...text.map(term => {
+        const part = texts ? textPart(texts, trigrams, term) : NOTHING
+        const values = textAs?.values[term] ?? []
+        return textAs && values.length > 0 ? this.#orAny(part, textAs.field, values) : part
+      }),
     ]
+  }
+
+  /** Also lets through the rows with one of the values in a `strings` field. */
+  #orAny({ condition, source, ...part }: Part, field: string, values: readonly string[]): Part {
+    const any = {
+      sql: `SELECT slot FROM ${this.#index.tables.items} WHERE field = ${this.#column(field).number}
+            AND value IN (SELECT value FROM json_each(?))`,
+      params: [JSON.stringify(values.map(storedItem))],
+    }
+    const either = {
+      sql: `${condition.sql} OR slot IN (${any.sql})`,
+      params: [...condition.params, ...any.params],
+    }
+    if (!source) return { ...part, condition: either }
+    const both = { sql: `${source.sql} UNION ${any.sql}`, params: [...source.params, ...any.params] }
+    return { ...part, condition: either, source: both }
   }
 
   #partsOf(column: Column, condition: Condition): Part[] {
@@ -245,8 +265,8 @@ export class ListQueries {
     return 'many values'
   }
 
-  #keyOfSelection({ where = {}, text = [] }: Filter): string {
-    return `${this.#index.tables.number} ${JSON.stringify([where, text])}`
+  #keyOfSelection({ where = {}, text = [], textAs }: Filter): string {
+    return `${this.#index.tables.number} ${JSON.stringify([where, text, textAs])}`
   }
 
   /** The query for exactly the slots of the filter that starts from one index, unless a scan of the rows is faster. */

@@ -9,6 +9,9 @@ interface PageQuery {
   text?: string | undefined
 }
 
+/** Search terms, as `text` of a request has them. */
+export const termsOf = (text = ''): string[] => text.split(/\s+/).filter(term => term !== '')
+
 /** The query of a collection for a list operation: page, order, search terms, and the conditions that are not undefined. */
 export function listing(
   { page, size, sort, text }: PageQuery,
@@ -17,7 +20,7 @@ export function listing(
   const given = Object.entries(where).filter((entry): entry is [string, Condition] => entry[1] !== undefined)
   return {
     where: Object.fromEntries(given),
-    text: text?.split(/\s+/).filter(term => term !== '') ?? [],
+    text: termsOf(text),
     sort,
     skip: (page - 1) * size,
     limit: size,

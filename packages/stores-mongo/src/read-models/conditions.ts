@@ -8,12 +8,20 @@ const pathOf = (field: string) => `doc.${field}`
  * The MongoDB filter for existing documents that satisfy a filter. Its fields must be declared. MongoDB compares as the port
  * requires: ranges only match values of the type of their bound, and null also matches a missing field.
  */
-export function conditionsOf({ where = {} }: Filter, terms: readonly string[], indexed: boolean): Conditions {
+export function conditionsOf(
+  { where = {}, textAs }: Filter,
+  terms: readonly string[],
+  indexed: boolean,
+): Conditions {
   const fields = Object.entries(where).map(([field, condition]) => [pathOf(field), operatorsOf(condition)])
   const conditions = { live: true, ...Object.fromEntries(fields.filter(([, operators]) => operators)) }
-  return terms.length === 0
-    ? conditions
-    : { ...conditions, $and: terms.map(term => containing(term, indexed)) }
+  const having = (term: string) => {
+    const values = textAs?.values[term] ?? []
+    const contained = containing(term, indexed)
+    if (!textAs || values.length === 0) return contained
+    return { $or: [contained, { [pathOf(textAs.field)]: { $in: values } }] }
+  }
+  return terms.length === 0 ? conditions : { ...conditions, $and: terms.map(having) }
 }
 
 /** @returns undefined when the condition restricts nothing */

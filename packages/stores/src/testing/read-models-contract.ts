@@ -537,6 +537,21 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ text: ['left', 'right'] })).toEqual(['a', 'b'])
       })
 
+      it('also finds documents with a value that stands for a term', async () => {
+        await fill(
+          { id: 'a', title: 'Red cat', tags: ['x'] },
+          { id: 'b', title: 'Blue dog', tags: ['cats', 'x'] },
+          { id: 'c', title: 'Grey dog', tags: ['cat'] },
+        )
+        const textAs = { field: 'tags', values: { cat: ['cats', 'y'], it: ['cats'], dog: [] } }
+        expect(await idsOf({ text: ['cat'], textAs })).toEqual(['a', 'b'])
+        expect(await idsOf({ text: ['it'], textAs })).toEqual(['b'])
+        expect(await idsOf({ text: ['cat', 'dog'], textAs })).toEqual(['b'])
+        expect(await idsOf({ where: { tags: 'x' }, text: ['cat', 'red'], textAs })).toEqual(['a'])
+        await books.put({ id: 'c', title: 'Grey dog', tags: ['y'] }, 1)
+        expect(await idsOf({ text: ['cat'], textAs })).toEqual(['a', 'b', 'c'])
+      })
+
       it('reflects later changes', async () => {
         await fill(...texts)
         expect(await idsOf({ text: ['gate'] })).toEqual(['a', 'f'])

@@ -89,7 +89,7 @@ function Entries({ search, onChange, onRetry }: EntriesProps) {
         <Empty title="No entry matches">
           <Stack gap="xs" align="center">
             {search.text
-              ? 'The search finds names of resources at the time of the change, ids, actions and types. For users, use the field User.'
+              ? 'The search finds names of resources at the time of the change and of their APIs, ids, actions and types. For users, use the field User.'
               : 'Change the filters.'}
             <Button variant="default" onClick={() => onChange(filtersOf({}))}>
               Clear search and filters

@@ -4,7 +4,6 @@ import type { S3Settings } from '@gantry/s3'
 import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-runtime'
 import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import type { IdentitySettings } from '../settings.ts'
-import { users } from '../user/user.projection.ts'
 import type { Accesses } from './access/accesses.ts'
 import type { Auditor } from './auditor.ts'
 import { exportRoutes } from './export/export.routes.ts'
@@ -46,7 +45,7 @@ export function auditExports(
     readModels,
     namesOf,
     personalOf,
-    conditions: auditConditions(readModels.collection(users)),
+    conditions: auditConditions(readModels),
     keys: async () => (await audit.keys.published()).keys,
     signer: audit.keys.signer,
     check: audit.check,

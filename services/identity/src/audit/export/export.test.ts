@@ -2,7 +2,6 @@ import { CHAIN_START, exportFormats, type FormatName, type Verification, verifyE
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, PASSWORD } from '../../testing/identity-host.ts'
-import { users } from '../../user/user.projection.ts'
 import { auditConditions } from '../log/filter.ts'
 import { exportedText } from './export.ts'
 import { exportSlots } from './slots.ts'
@@ -20,7 +19,7 @@ beforeAll(async () => {
     namesOf: async ids =>
       new Map(ids.map(id => [id ?? '', { username: 'ada', displayName: 'Ada', deleted: false }])),
     personalOf: async () => undefined,
-    conditions: auditConditions(readModels.collection(users)),
+    conditions: auditConditions(readModels),
     keys: async () => (await keys.published()).keys,
     signer: keys.signer,
     check: { problem: async () => undefined },

@@ -67,10 +67,11 @@ export function auditSource(options: ExportSourceOptions): AuditSource {
       return Promise.all(documents.map(doc => exported(doc, names, personalOf)))
     },
     async selection(filter) {
-      const where = await conditions(filter)
+      const { where, textAs } = await conditions(filter)
       return async ({ after, to }) => {
         const page = { page: 1, size: to - after, sort: [...BY_NUMBER], ...filter }
-        const found = await records.list(listing(page, { ...where, number: { gt: after, lte: to } }))
+        const part = listing(page, { ...where, number: { gt: after, lte: to } })
+        const found = await records.list({ ...part, textAs })
         return new Set(found.map(({ doc }) => doc.number))
       }
     },

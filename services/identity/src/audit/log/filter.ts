@@ -1,6 +1,8 @@
+import { auditedApis } from '@gantry/audit'
 import { type listAuditLog, normalUsername, type Parsed, utcTime } from '@gantry/contracts'
-import type { Collection, Condition } from '@gantry/stores'
-import type { UserDocument } from '../../user/user.projection.ts'
+import { termsOf } from '@gantry/service-runtime'
+import type { Condition, Query, ReadModels } from '@gantry/stores'
+import { users } from '../../user/user.projection.ts'
 
 /** Filters of the audit log as the caller wrote them. */
 export type AuditFilter = Pick<
@@ -8,19 +10,39 @@ export type AuditFilter = Pick<
   'text' | 'from' | 'to' | 'user' | 'action' | 'resource'
 >
 
-/** The conditions of a filter, without its search terms. */
-export type AuditConditions = (filter: AuditFilter) => Promise<Record<string, Condition | undefined>>
+/** The conditions of a filter without its terms, and the APIs that are named by these, whose changes are found too. */
+export type AuditConditions = (filter: AuditFilter) => Promise<{
+  where: Record<string, Condition | undefined>
+  textAs: NonNullable<Query['textAs']>
+}>
 
-export const auditConditions = (users: Collection<UserDocument>): AuditConditions => {
+/** Terms that are searched in the names of APIs, and the APIs that are found by each. */
+const MOST_TERMS = 10
+const MOST_APIS = 1_000
+
+export const auditConditions = (readModels: Pick<ReadModels, 'collection'>): AuditConditions => {
+  const named = readModels.collection(users)
+  const apis = readModels.collection(auditedApis)
   /** The id of the user with a username, if there is one. */
   const idsNamed = async (username: string): Promise<string[]> => {
-    const named = await users.list({ where: { username: normalUsername(username) }, limit: 1 })
-    return named.map(({ doc }) => doc.id)
+    const found = await named.list({ where: { username: normalUsername(username) }, limit: 1 })
+    return found.map(({ doc }) => doc.id)
   }
-  return async ({ from, to, user, action, resource }) => ({
-    when: from || to ? { ...(from && { gte: utcTime(from) }), ...(to && { lt: utcTime(to) }) } : undefined,
-    who: user === undefined ? undefined : { in: [user, ...(await idsNamed(user))] },
-    action,
-    what: resource,
-  })
+  const apisNamed = async (term: string) => {
+    const found = await apis.list({ text: [term], limit: MOST_APIS })
+    return [term, found.map(({ doc }) => doc.id)] as const
+  }
+  return async ({ text, from, to, user, action, resource }) => {
+    const terms = termsOf(text).slice(0, MOST_TERMS)
+    return {
+      where: {
+        when:
+          from || to ? { ...(from && { gte: utcTime(from) }), ...(to && { lt: utcTime(to) }) } : undefined,
+        who: user === undefined ? undefined : { in: [user, ...(await idsNamed(user))] },
+        action,
+        what: resource,
+      },
+      textAs: { field: 'what', values: Object.fromEntries(await Promise.all(terms.map(apisNamed))) },
+    }
+  }
 }

@@ -2,7 +2,6 @@ import { type AuditRecords, auditLog } from '@gantry/audit'
 import { listAuditLog } from '@gantry/contracts'
 import { type AddRoute, listing, page } from '@gantry/service-runtime'
 import type { ReadModels } from '@gantry/stores'
-import { users } from '../../user/user.projection.ts'
 import { auditConditions } from './filter.ts'
 
 export interface AuditRoutes {
@@ -18,14 +17,15 @@ export interface AuditRoutes {
 
 export function auditRoutes(route: AddRoute, { readModels, recordsOf, upToDate }: AuditRoutes): void {
   const records = readModels.collection(auditLog)
-  const conditions = auditConditions(readModels.collection(users))
+  const conditions = auditConditions(readModels)
   route(listAuditLog, async ({ query }) => {
     await upToDate()
     const sort = query.sort.map(({ field, direction }) => ({
       field: field === 'timestamp' ? 'when' : field,
       direction,
     }))
-    const { items, total } = await records.find(listing({ ...query, sort }, await conditions(query)))
+    const { where, textAs } = await conditions(query)
+    const { items, total } = await records.find({ ...listing({ ...query, sort }, where), textAs })
     const content = await recordsOf(items.map(({ doc }) => doc))
     return { status: 200, body: page(content, total, query) }
   })
