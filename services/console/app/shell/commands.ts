@@ -1,9 +1,10 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQueries, useQuery } from '@tanstack/react-query'
+import { defaultStringifySearch } from '@tanstack/react-router'
 import { answer, client } from '../http/client.ts'
 import { INTERFACE_PATH } from '../http/place.ts'
-import type { Scope } from '../http/schemas.ts'
+import type { Query, Scope } from '../http/schemas.ts'
 import type { Session } from '../http/session.ts'
 import { signOut } from '../login/sign-in.ts'
 import { webhooksQuery } from '../parts/all-webhooks.ts'
@@ -20,6 +21,8 @@ export interface Command {
   detail?: string | undefined
   /** Whether the detail has a line of its own. */
   hasLines?: boolean
+  /** Whether it leads to all records of the group, and is none itself. */
+  leadsToAll?: boolean
   /** The path of the console that it opens. */
   path?: string
   run?: () => void
@@ -32,6 +35,8 @@ const OTHER_APIS = 'APIs that mention it'
 const TYPING_MS = 150
 /** Operations of which the best are shown: the service sorts them by path. */
 const READ_OPERATIONS = 100
+/** Of longer searches only the first words are looked up in paths. */
+const MOST_WORDS = 3
 const FRESH_MS = 60_000
 
 /** The pages and actions that match a text, for what the session may do. */
@@ -75,7 +80,7 @@ export function useCommands(current: Session, text: string): Command[] {
 /** The APIs, operations, webhooks and users that match a text. Without a text there are none. */
 export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
-  const { apis, operations, names, webhooks, users, searches } = useSearches(current, text)
+  const { apis, operations, best, names, webhooks, users, searches } = useSearches(current, text)
   const { missing } = useMissingWords(text, apis.data?.content ?? [])
   const ofApis = (apis.data?.content ?? []).map(({ id, name, displayName }) => ({
     id,
@@ -83,27 +88,44 @@ export function useRecords(current: Session, typed: string) {
     label: displayName,
     detail: displayName === name ? undefined : name,
     path: `/apis/${id}`,
+    hasLines: true,
   }))
+  const named = ofApis.filter(({ group }) => group !== OTHER_APIS)
+  const others = ofApis.filter(({ group }) => group === OTHER_APIS)
+  const allApis = allOf(others.length > 0 ? OTHER_APIS : 'APIs', apis.data?.totalElements, ofApis.length, {
+    what: 'APIs that match',
+    path: `/apis${defaultStringifySearch({ search: text })}`,
+  })
+  const ofWebhooks = (webhooks.data?.webhooks ?? []).filter(({ name, displayName }) =>
+    matches(`${name} ${displayName}`, text),
+  )
+  const ofUsers = users.data?.content ?? []
   // A name comes before a text that has the words.
   const found: Command[] = [
-    ...ofApis.filter(({ group }) => group !== OTHER_APIS),
-    ...(webhooks.data?.webhooks ?? [])
-      .filter(({ name, displayName }) => matches(`${name} ${displayName}`, text))
-      .slice(0, SHOWN)
-      .map(({ id, displayName }) => ({
-        id,
-        group: 'Webhooks',
-        label: displayName,
-        path: `/webhooks/${id}`,
-      })),
-    ...(users.data?.content ?? []).map(({ id, username, displayName }) => ({
+    ...named,
+    ...(others.length > 0 ? [] : allApis),
+    ...ofWebhooks.slice(0, SHOWN).map(({ id, displayName }) => ({
+      id,
+      group: 'Webhooks',
+      label: displayName,
+      path: `/webhooks/${id}`,
+    })),
+    ...allOf('Webhooks', ofWebhooks.length, SHOWN, {
+      what: 'webhooks',
+      path: `/webhooks${defaultStringifySearch({ search: text })}`,
+    }),
+    ...ofUsers.map(({ id, username, displayName }) => ({
       id,
       group: 'Users',
       label: displayName,
       detail: username,
       path: `/users/${id}`,
     })),
-    ...operations.map((operation, index) => {
+    ...allOf('Users', users.data?.totalElements, ofUsers.length, {
+      what: 'users',
+      path: `/users${defaultStringifySearch({ text })}`,
+    }),
+    ...best.map((operation, index) => {
       const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
       return {
         id: `operation-${index}`,
@@ -114,7 +136,12 @@ export function useRecords(current: Session, typed: string) {
         hasLines: true,
       }
     }),
-    ...ofApis.filter(({ group }) => group === OTHER_APIS),
+    ...allOf('Operations', operations.data?.total, best.length, {
+      what: 'operations',
+      path: `/operations${defaultStringifySearch({ q: text })}`,
+    }),
+    ...others,
+    ...(others.length > 0 ? allApis : []),
   ]
   return {
     found: text === '' ? [] : found,
@@ -135,11 +162,11 @@ function useSearches({ scopes }: Session, text: string) {
   })
   const operations = useQuery({
     queryKey: ['palette', 'operations', text],
-    queryFn: ({ signal }) => answer(client.listOperations({ q: text, size: READ_OPERATIONS }, { signal })),
+    queryFn: ({ signal }) => readOperations(text, signal),
     enabled: may('API_READ'),
     staleTime: FRESH_MS,
   })
-  const best = bestOf(operations.data?.content ?? [], text).slice(0, SHOWN)
+  const best = bestOf(operations.data?.read ?? [], text).slice(0, SHOWN)
   const ids = new Set(best.map(({ api }) => api))
   const names = useQueries({ queries: [...ids].map(namedQuery) })
   const webhooks = useQuery({
@@ -153,8 +180,46 @@ function useSearches({ scopes }: Session, text: string) {
     enabled: may('USER_READ'),
     staleTime: FRESH_MS,
   })
-  return { apis, operations: best, names, webhooks, users, searches: [apis, operations, webhooks, users] }
+  return { apis, operations, best, names, webhooks, users, searches: [apis, operations, webhooks, users] }
 }
+
+/**
+ * Operations that have the words, and how many there are. Of more than are read at once, the first ones by path may all be
+ * poor: those of which a part of the path begins with a word are read too. They are read from the end, because paths at
+ * the beginning of the order have only a # and a name.
+ */
+async function readOperations(text: string, signal: AbortSignal) {
+  const read = async (query: Pick<Query<'listOperations'>, 'q' | 'sort'>) =>
+    answer(client.listOperations({ ...query, size: READ_OPERATIONS }, { signal }))
+  const { content, totalElements: total } = await read({ q: text })
+  const words = total > READ_OPERATIONS ? text.split(/\s+/).slice(0, MOST_WORDS) : []
+  const inPaths = await Promise.all(
+    words.map((word, index) =>
+      read({ q: text.split(/\s+/).with(index, `/${word}`).join(' '), sort: ['path,desc'] }),
+    ),
+  )
+  const all = [...content, ...inPaths.flatMap(({ content }) => content)]
+  return { total, read: [...new Map(all.map(operation => [pathOf(operation), operation])).values()] }
+}
+
+/** The entry that leads to all records of a group, if more match than are shown. */
+const allOf = (
+  group: string,
+  total: number | undefined,
+  shown: number,
+  { what, path }: { what: string; path: string },
+): Command[] =>
+  total !== undefined && total > shown
+    ? [
+        {
+          id: `all-${what}`,
+          group,
+          label: `Show all ${total.toLocaleString('en')} ${what}`,
+          path,
+          leadsToAll: true,
+        },
+      ]
+    : []
 
 const matches = (label: string, text: string) =>
   text

@@ -106,7 +106,10 @@ function Search({ current, onRun }: { current: Session; onRun: (command: Command
         onRun={onRun}
       />
       <div role="status" className={classes.hint}>
-        {stateText(entries.length, reading, error)}
+        {stateText(entries, reading, error)}
+        {!reading && !error && entries.length > 0 && (
+          <span className={classes.keys}> Choose with the arrow keys and Enter.</span>
+        )}
         {!reading && missing.length > 0 && ` No API has ${missing.map(word => `“${word}”`).join(' or ')}.`}
       </div>
     </>
@@ -171,6 +174,7 @@ function Entry({ id, words, command, selected, onSelect, onRun }: EntryProps) {
       aria-selected={selected}
       className={classes.option}
       data-lines={command.hasLines || undefined}
+      data-all={command.leadsToAll || undefined}
       ref={element => {
         if (selected) element?.scrollIntoView({ block: 'nearest' })
       }}
@@ -179,7 +183,7 @@ function Entry({ id, words, command, selected, onSelect, onRun }: EntryProps) {
       onClick={onRun}
     >
       <span>
-        <Marked text={command.label} ranges={rangesOf(command.label, words)} />
+        <Marked text={command.label} ranges={command.leadsToAll ? [] : rangesOf(command.label, words)} />
       </span>
       {command.detail && (
         <span className={classes.detail}>
@@ -190,12 +194,14 @@ function Entry({ id, words, command, selected, onSelect, onRun }: EntryProps) {
   )
 }
 
-function stateText(count: number, reading: boolean, error: unknown): string {
+function stateText(entries: readonly Command[], reading: boolean, error: unknown): string {
   if (reading) return 'Searching'
   if (error) {
     const problem = asProblem(error)
     return `Some results are missing: ${problem.title}. ${adviceOn(problem) ?? ''}`
   }
-  if (count === 0) return 'No page, action or record matches.'
-  return `${count} ${count === 1 ? 'result' : 'results'}. Choose with the arrow keys and Enter.`
+  const records = entries.filter(({ leadsToAll }) => !leadsToAll).length
+  if (records === 0) return 'No page, action or record matches.'
+  const results = `${records} ${records === 1 ? 'result' : 'results'}`
+  return records < entries.length ? `The best ${results}.` : `${results}.`
 }
