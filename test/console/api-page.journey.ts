@@ -315,7 +315,6 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await page.keyboard.press('Escape')
   await row.getByRole('cell', { name: 'Deployed' }).waitFor()
   await row.getByText('Administrator').waitFor()
-  await page.getByText('Nothing is being deployed').waitFor()
   await checkPage(page)
 
   // The job ends at once in one process, so that the page first gets the state of the time at which it ran.
@@ -329,14 +328,14 @@ test('an API is deployed to an environment that then gets a name, and undeployed
   await page.reload()
   await page.getByText('One deployment is running').waitFor()
   await row.getByRole('cell', { name: 'Deploying' }).waitFor()
-  await page.getByRole('button', { name: `Cancel job of ${name}` }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
+  await page.getByRole('button', { name: `Cancel deployment: ${name}` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel deployment' }).click()
   const ended = /No deployment job of this API and environment is running/
   await page.getByRole('alert', { name: ended }).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
   await page.unrouteAll()
   await row.getByRole('cell', { name: 'Deployed' }).waitFor()
-  await page.getByText('Nothing is being deployed').waitFor()
+  await page.getByText('One deployment is running').waitFor({ state: 'hidden' })
 
   await row.getByRole('button', { name: /^Undeploy/ }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Undeploy' }).click()

@@ -16,7 +16,7 @@ const LOOKS: Readonly<Record<Status, Look>> = {
   DEPLOYMENT_IN_PROGRESS: ['Deploying', 'blue'],
   DEPLOYED: ['Deployed', 'teal'],
   DEPLOYMENT_FAILED: ['Deployment failed', 'red'],
-  UNDEPLOYED: ['Undeployed', 'gray'],
+  UNDEPLOYED: ['Not deployed', 'gray'],
 }
 
 /** A status in words. Those that the console does not know keep their names. */

@@ -31,7 +31,12 @@ export function DeploymentDialog({
   const names = useEnvironmentNames()
   if (what === 'name') return <EnvironmentDialog id={environment} onClose={onClose} />
   const name = names.get(environment) ?? nameIn(api, environment) ?? environment
-  const { call, title, text, ...labels } = actionOf(what, api.displayName, name)
+  const undeploys = api.runningJobs?.find(job => job.environment === environment)?.type === 'UNDEPLOY'
+  const { call, title, text, ...labels } = actionOf(what, {
+    api: api.displayName,
+    environment: name,
+    undeploys,
+  })
   return (
     <ConfirmDialog
       {...labels}
@@ -58,7 +63,14 @@ interface Target {
   api_id: string
 }
 
-function actionOf(what: Exclude<Doing['what'], 'name'>, api: string, environment: string) {
+interface Naming {
+  api: string
+  environment: string
+  /** Whether the running job is an undeployment. */
+  undeploys: boolean
+}
+
+function actionOf(what: Exclude<Doing['what'], 'name'>, { api, environment, undeploys }: Naming) {
   if (what === 'deploy')
     return {
       call: (target: Target) => answer(client.deployApi(target)),
@@ -76,12 +88,13 @@ function actionOf(what: Exclude<Doing['what'], 'name'>, api: string, environment
       failed: 'The API is not undeployed',
       color: 'red' as const,
     }
+  const word = undeploys ? 'undeployment' : 'deployment'
   return {
     call: (target: Target) => answer(client.cancelDeployment(target)),
-    title: 'Cancel the job?',
-    text: `The job of ${api} in ${environment} ends as failed, so that another can start. The deployment agent is not stopped and may still change the environment.`,
-    action: 'Cancel job',
-    failed: 'The job is not cancelled',
+    title: `Cancel the ${word}?`,
+    text: `The ${word} of ${api} in ${environment} ends as failed, so that another can start. The deployment agent is not stopped and may still change the environment.`,
+    action: `Cancel ${word}`,
+    failed: `The ${word} is not cancelled`,
     color: 'red' as const,
   }
 }

@@ -30,7 +30,6 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
     refetchInterval: api.runningJobs?.length ? 1_000 : POLL_MS,
   })
   const history = useHistory(api)
-  const running = api.runningJobs?.length ?? 0
   return (
     <Stack>
       <Group justify="space-between">
@@ -38,11 +37,7 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
           Deployments
         </Title>
         <Text size="sm" role="status">
-          {running === 0
-            ? 'Nothing is being deployed'
-            : running === 1
-              ? 'One deployment is running'
-              : `${running} deployments are running`}
+          {runningText(api.runningJobs)}
         </Text>
       </Group>
       {api.deploymentStatus === 'DEPLOYMENT_FAILED' && <Failure api={api} history={history} />}
@@ -72,6 +67,14 @@ export function DeploymentsTab({ api }: { api: Schemas['Api'] }) {
       )}
     </Stack>
   )
+}
+
+/** What is running; empty when nothing is. */
+function runningText(jobs: Schemas['Api']['runningJobs'] = []) {
+  const [first] = jobs
+  if (!first) return ''
+  if (jobs.length > 1) return `${jobs.length} deployments are running`
+  return first.type === 'DEPLOY' ? 'One deployment is running' : 'One undeployment is running'
 }
 
 type History = ReturnType<typeof useHistory>
@@ -153,12 +156,7 @@ function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) 
               </Table.Td>
               {allowed && (
                 <Table.Td ta="end">
-                  <Actions
-                    environment={environment}
-                    name={environmentName}
-                    running={job !== undefined}
-                    onDo={onDo}
-                  />
+                  <Actions environment={environment} name={environmentName} running={job?.type} onDo={onDo} />
                 </Table.Td>
               )}
             </Table.Tr>
@@ -178,7 +176,8 @@ interface ActionsProps {
   environment: string
   /** The name of the environment, if it has one. */
   name: string | null | undefined
-  running: boolean
+  /** The kind of the running job, if there is one. */
+  running: NonNullable<Deployment['job']>['type'] | undefined
   onDo: (doing: Doing) => void
 }
 
@@ -186,18 +185,20 @@ function Actions({ environment, name: given, running, onDo }: ActionsProps) {
   const name = given ?? environment
   const button = { size: 'compact-sm', variant: 'default' } as const
   const mayName = useAllowed('ENVIRONMENT_WRITE')
-  if (running)
+  if (running) {
+    const what = running === 'DEPLOY' ? 'Cancel deployment' : 'Cancel undeployment'
     return (
       <Button
         {...button}
-        aria-label={`Cancel job of ${name}`}
+        aria-label={`${what}: ${name}`}
         onClick={() => onDo({ what: 'cancel', environment })}
       >
-        Cancel job
+        {what}
       </Button>
     )
+  }
   return (
-    <Group gap={6} justify="end" wrap={given ? 'nowrap' : 'wrap'}>
+    <Group gap={6} justify="end">
       <Button
         {...button}
         aria-label={`Deploy again to ${name}`}
