@@ -72,7 +72,7 @@ export function NewTokenPage() {
             <FormProblem what="The token is not created" error={create.error} fields={FIELDS} />
             <Group>
               <Button type="submit" loading={create.isPending}>
-                Create with {draft.scopes.length} {draft.scopes.length === 1 ? 'scope' : 'scopes'}
+                Create token
               </Button>
               <ButtonLink variant="default" to="/tokens">
                 Cancel

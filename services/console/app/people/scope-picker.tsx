@@ -24,7 +24,7 @@ export function ScopePicker({ allowed, selected, error, onChange }: ScopePickerP
     <Input.Wrapper
       label="Scopes"
       labelElement="div"
-      description="What the token may do. Only scopes that your own session has are offered."
+      description="What the token may do, at least one. You can give only what you may do yourself."
       error={error}
       required
     >

@@ -138,7 +138,12 @@ function TreeRow({ row, words, focusable, onFocus, onToggle, onExpand }: TreeRow
         <Highlight highlight={words} size="sm" fw={row.level === 1 ? 600 : 500} component="span">
           {row.label}
         </Highlight>
-        <Highlight highlight={words} size="sm" component="span">
+        <Highlight
+          highlight={words}
+          size={row.level === 1 ? 'sm' : 'xs'}
+          component="span"
+          {...(row.level === 2 && { ff: 'monospace', c: 'dimmed' })}
+        >
           {row.text}
         </Highlight>
       </div>
@@ -172,8 +177,8 @@ function rowsOf(
         id: scope,
         group,
         level: 2,
-        label: scope,
-        text,
+        label: text,
+        text: scope,
         scopes: [scope],
         checked: selected.includes(scope),
         position: position + 1,

@@ -57,6 +57,9 @@ const SCOPE_TEXTS: Readonly<Record<Scope, readonly [group: string, text: string]
   SAML_LOGIN: ['Single sign-on', 'Sign in users with SAML.'],
 }
 
+/** What a scope allows. */
+export const scopeText = (scope: Scope): string => SCOPE_TEXTS[scope][1]
+
 /** The groups with scopes that operations of Gantry need. */
 const OF_GANTRY = [
   'APIs',

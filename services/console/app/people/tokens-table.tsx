@@ -1,10 +1,11 @@
-import { Badge, Button, Group, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Badge, Box, Button, Group, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useState } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import { SortHeader } from '../parts/sort-header.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
 import { Time } from '../parts/time.tsx'
 import { RevokeTokenDialog } from './revoke-token-dialog.tsx'
+import { scopeText } from './scopes.ts'
 import { expiryOf } from './token-expiry.ts'
 
 interface TokensTableProps {
@@ -70,9 +71,11 @@ function TokenRow({
       <Table.Th scope="row" miw="7rem" style={{ overflowWrap: 'anywhere' }}>
         {token.name}
         <Text size="xs" hiddenFrom="sm">
-          {token.scopes.length} {token.scopes.length === 1 ? 'scope' : 'scopes'}, {used},{' '}
-          {expiryOf(token) === 'expired' ? 'expired' : 'expires'} <Time at={token.validUntil} />
+          {used}, {expiryOf(token) === 'expired' ? 'expired' : 'expires'} <Time at={token.validUntil} />
         </Text>
+        <Box hiddenFrom="sm" mt={4}>
+          <Scopes scopes={token.scopes} />
+        </Box>
       </Table.Th>
       <Table.Td maw={420} visibleFrom="sm">
         <Scopes scopes={token.scopes} />
@@ -103,7 +106,7 @@ function Scopes({ scopes }: Pick<Schemas['AccessToken'], 'scopes'>) {
   return (
     <Group gap={4}>
       {(all ? scopes : scopes.slice(0, SHOWN_SCOPES)).map(scope => (
-        <Badge key={scope} size="sm" miw="max-content">
+        <Badge key={scope} size="sm" miw="max-content" title={scopeText(scope)}>
           {scope}
         </Badge>
       ))}
