@@ -1,4 +1,5 @@
 import { Group, Table, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import classes from './changes.module.css'
 import { OwnerName } from './owner-name.tsx'
@@ -79,47 +80,52 @@ function documentText({ name, kind, primary, counts }: AttachedDocument): string
 /** The names of the owners before and after a change. */
 function Owners({ before, value }: { before?: unknown; value?: unknown }) {
   return (
-    <Text inherit>
+    <Group gap={6}>
       {typeof before === 'string' && (
-        <>
-          from <OwnerName id={before} />{' '}
-        </>
+        <Removed>
+          <OwnerName id={before} />
+        </Removed>
       )}
       {typeof value === 'string' ? (
-        <>
-          to <OwnerName id={value} />
-        </>
+        <Added>
+          <OwnerName id={value} />
+        </Added>
       ) : (
         <em>no value</em>
       )}
-    </Text>
+    </Group>
   )
 }
 
 /** The value before and after a change. Of lists only the items that were removed and added. */
 function Difference({ before, value }: { before: unknown; value: unknown }) {
-  if (Array.isArray(before) && Array.isArray(value)) {
-    const removed = before.filter(item => !value.includes(item))
-    const added = value.filter(item => !before.includes(item))
+  const [was, is] = [itemsOf(before), itemsOf(value)]
+  if (was && is) {
+    const removed = was.filter(item => !is.includes(item))
+    const added = is.filter(item => !was.includes(item))
     if (removed.length + added.length > 0)
       return (
         <Group gap={6}>
           {removed.map(item => (
-            <Removed key={String(item)} value={item} />
+            <Removed key={String(item)}>{valueText(item)}</Removed>
           ))}
           {added.map(item => (
-            <Added key={String(item)} value={item} />
+            <Added key={String(item)}>{valueText(item)}</Added>
           ))}
         </Group>
       )
   }
   return (
     <Group gap={6}>
-      {!isAbsent(before) && <Removed value={before} />}
-      {isAbsent(value) ? <em>no value</em> : <Added value={value} />}
+      {!isAbsent(before) && <Removed>{valueText(before)}</Removed>}
+      {isAbsent(value) ? <em>no value</em> : <Added>{valueText(value)}</Added>}
     </Group>
   )
 }
+
+/** The items of a list. An absent one has none. */
+const itemsOf = (value: unknown): unknown[] | undefined =>
+  Array.isArray(value) ? value : isAbsent(value) ? [] : undefined
 
 /** The value of a field, of a status in words. */
 export const inWords = (path: string, value: unknown) =>
@@ -139,14 +145,14 @@ export function valueText(value: unknown): string {
     .join(', ')
 }
 
-const Removed = ({ value }: { value: unknown }) => (
+const Removed = ({ children }: { children: ReactNode }) => (
   <Text component="del" inherit className={classes.removed}>
-    {valueText(value)}
+    {children}
   </Text>
 )
 
-const Added = ({ value }: { value: unknown }) => (
+const Added = ({ children }: { children: ReactNode }) => (
   <Text component="ins" inherit className={classes.added}>
-    {valueText(value)}
+    {children}
   </Text>
 )
