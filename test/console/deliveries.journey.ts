@@ -112,7 +112,7 @@ test('the selected deliveries of a list are retried together, and a click on a r
   await open(page, `/webhooks/${webhook}?tab=deliveries`)
   const retry = page.getByRole('button', { name: 'Retry selected' })
   await expect.poll(() => retry.isDisabled()).toBe(true)
-  await page.getByRole('button', { name: 'Select all 2 of this page' }).click()
+  await page.getByRole('button', { name: 'Select the 2 on this page that can be retried' }).click()
   const [first] = await deliveries(webhook, 'RETRYING', 2)
   const refusal = { type: 'about:blank', status: 409, code: 'delivery-finished', title: 'It has succeeded' }
   await page.route(isAt(`/webhooks/requests/${first?.id}/retry`), route =>
@@ -124,7 +124,7 @@ test('the selected deliveries of a list are retried together, and a click on a r
   await page.getByRole('alert').getByText('It has succeeded').waitFor()
   await checkPage(page)
   await page.unrouteAll()
-  await page.getByRole('button', { name: 'Select all 2 of this page' }).click()
+  await page.getByRole('button', { name: 'Select the 2 on this page that can be retried' }).click()
   inbox.respond = () => ({ status: 204 })
   await page.getByRole('button', { name: 'Retry 2 selected' }).click()
   await page.getByText('2 retries started: 2 delivered, 0 failed.').waitFor()

@@ -15,6 +15,9 @@ const ACTIONS = [
   { type: 'delete', label: 'Delete' },
 ] as const satisfies readonly { type: BulkAction; label: string }[]
 
+/** Whether the list has filters or a search. */
+const isNarrowed = ({ sort: _, ...filters }: ApiList) => Object.keys(filters).length > 0
+
 interface BulkBarProps {
   list: ApiList
   total: number
@@ -42,7 +45,7 @@ export function BulkBar({ list, total, selecting }: BulkBarProps) {
         </Text>
         {count < total && (
           <Button size="compact-sm" variant="subtle" onClick={() => selecting.selectAll(total)}>
-            Select all {total.toLocaleString('en')}
+            Select all {total.toLocaleString('en')} {isNarrowed(list) ? 'that match' : 'APIs'}
           </Button>
         )}
         <Button size="compact-sm" variant="subtle" onClick={selecting.clear}>

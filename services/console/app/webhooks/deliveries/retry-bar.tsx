@@ -44,7 +44,7 @@ export function RetryBar({ retriable, selected, onChoose, onStarted }: RetryBarP
               disabled={retry.isPending}
               onClick={() => onChoose(all ? [] : retriable)}
             >
-              {all ? 'Select none' : `Select all ${retriable.length} of this page`}
+              {all ? 'Select none' : `Select the ${retriable.length} on this page that can be retried`}
             </Button>
             <Button
               size="xs"
