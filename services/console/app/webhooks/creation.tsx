@@ -12,6 +12,7 @@ import { UnsavedGuard } from '../parts/leave-guards.tsx'
 import { FormProblem } from '../parts/problem-panel.tsx'
 import { useErrorFocus } from '../parts/use-error-focus.ts'
 import { Created } from './created.tsx'
+import classes from './creation.module.css'
 import { type Draft, FIELDS, inputOf, LABELS } from './draft.ts'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { EventPicker } from './event-picker.tsx'
@@ -61,6 +62,8 @@ export function Creation({ api, types }: CreationProps) {
         allowNextStepsSelect={false}
         size="sm"
         iconSize={28}
+        wrap={false}
+        classNames={{ step: classes.step ?? '', stepBody: classes.body ?? '' }}
       >
         <Stepper.Step label="Events" allowStepSelect={active === 1}>
           <Stack>
