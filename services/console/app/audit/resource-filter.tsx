@@ -71,9 +71,9 @@ export function ResourceFilter({ value, onChange }: ResourceFilterProps) {
     queryKey: ['audit', 'resource', value],
     enabled: isUuid(value),
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal, client }) => {
       for (const kind of ALL) {
-        const found = await referenceOf(kind, value ?? '', signal).catch(() => undefined)
+        const found = await referenceOf(kind, value ?? '', signal, client).catch(() => undefined)
         if (found) return found
       }
       return null

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import type { Query, Scope } from '../http/schemas.ts'
 import { useAllowed } from '../http/session.ts'
-import { webhooksQuery } from './all-webhooks.ts'
+import { deletedWebhookQuery, webhooksQuery } from './all-webhooks.ts'
 import { apisNamed } from './apis-named.ts'
 import { IN_ORDER } from './environments.ts'
 import { isUuid } from './uuid.ts'
@@ -24,7 +24,7 @@ interface Choice {
 interface Kind {
   scope: Scope
   find(text: string, signal: AbortSignal, cache: QueryClient): Promise<Choice[]>
-  one(id: string, signal: AbortSignal): Promise<Choice>
+  one(id: string, signal: AbortSignal, cache: QueryClient): Promise<Choice>
 }
 
 const choice = ({ id, displayName, name }: { id: string; displayName?: string | null; name: string }) => ({
@@ -45,7 +45,16 @@ const KINDS = {
       const wanted = text.toLowerCase()
       return webhooks.map(choice).filter(({ label }) => label.toLowerCase().includes(wanted))
     },
-    one: async (webhook_id, signal) => choice(await answer(client.getWebhook({ webhook_id }, { signal }))),
+    async one(webhook_id, signal, cache) {
+      // A request of a deleted webhook would fail.
+      const { webhooks, total } = await cache.fetchQuery({ ...webhooksQuery, staleTime: FRESH_MS })
+      const listed = webhooks.find(({ id }) => id === webhook_id)
+      if (listed) return choice(listed)
+      const deleted = await cache.fetchQuery(deletedWebhookQuery(webhook_id))
+      if (deleted) return { value: webhook_id, label: `${deleted.displayName} (deleted)` }
+      if (webhooks.length === total) throw new Error(`there is no webhook ${webhook_id}`)
+      return choice(await answer(client.getWebhook({ webhook_id }, { signal })))
+    },
   },
   user: {
     scope: 'USER_READ',
@@ -84,8 +93,12 @@ export const referencesNamed = (
 ): Promise<Choice[]> => KINDS[kind].find(text, signal, cache)
 
 /** A record of a kind by its id. */
-export const referenceOf = (kind: keyof typeof KINDS, id: string, signal: AbortSignal): Promise<Choice> =>
-  KINDS[kind].one(id, signal)
+export const referenceOf = (
+  kind: keyof typeof KINDS,
+  id: string,
+  signal: AbortSignal,
+  cache: QueryClient,
+): Promise<Choice> => KINDS[kind].one(id, signal, cache)
 
 const messageOf = ({ isFetching, isError }: { isFetching: boolean; isError: boolean }) => {
   if (isFetching) return 'Searching'
@@ -120,7 +133,7 @@ export function ReferencePicker({ kind, label, value, onChange, ...input }: Refe
   })
   const chosen = useQuery({
     queryKey: ['reference', kind, value],
-    queryFn: ({ signal }) => one(value ?? '', signal),
+    queryFn: ({ signal, client }) => one(value ?? '', signal, client),
     enabled: allowed && value !== undefined,
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,

@@ -3,7 +3,7 @@ import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
 import { queries } from '../../http/queries.ts'
 import type { Schemas, Sort } from '../../http/schemas.ts'
-import { webhooksQuery } from '../../parts/all-webhooks.ts'
+import { deletedWebhookQuery } from '../../parts/all-webhooks.ts'
 import { apisNamed } from '../../parts/apis-named.ts'
 import type { DeliverySearch } from './search.ts'
 
@@ -116,28 +116,6 @@ export const aheadQuery = ({ id, webhook, waitsFor }: Delivery) =>
     },
     refetchInterval: ({ state }) => intervalFor(state.data?.slice(-1) ?? []),
   })
-
-/** A deleted webhook with its last name; null if the webhook exists, or never did. No request of it fails. */
-export const deletedWebhookQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['webhooks', 'deleted', id],
-    staleTime: NAMES_MS,
-    queryFn: async ({ signal }) => {
-      const { webhooks } = await queries.fetchQuery({ ...webhooksQuery, staleTime: NAMES_MS })
-      if (webhooks.some(webhook => webhook.id === id)) return null
-      const query = { webhook_id: id, size: 1 }
-      const { content } = await answer(client.getWebhookHistory(query, { signal })).catch(unlessMissing)
-      const [latest] = content
-      if (latest?.operation !== 'WEBHOOK_DELETED') return null
-      const name = latest.changes.find(({ path }) => path === '/displayName')?.before
-      return { displayName: typeof name === 'string' ? name : id }
-    },
-  })
-
-function unlessMissing(error: unknown): Pick<Schemas['HistoryPage'], 'content'> {
-  if (asProblem(error).status === 404) return { content: [] }
-  throw error
-}
 
 /** A webhook that deliveries name; null if it is deleted. */
 export const webhookOfQuery = (id: string) =>

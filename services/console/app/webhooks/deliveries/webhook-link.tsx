@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
+import { deletedWebhookQuery } from '../../parts/all-webhooks.ts'
 import { AnchorLink } from '../../parts/links.tsx'
-import { deletedWebhookQuery, webhookOfQuery } from './delivery-queries.ts'
+import { webhookOfQuery } from './delivery-queries.ts'
 
 /** A link to a webhook with its name. */
 export function WebhookLink({ id }: { id: string }) {
