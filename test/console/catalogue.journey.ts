@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import {
@@ -325,6 +326,21 @@ test('a bulk change is one request, and continues when the page is left', async 
     .getByText(apis[0]?.name ?? '')
     .waitFor()
   for (const api of await read(apis)) expect(api.status).toBe('INACTIVE')
+})
+
+test('what failed in a bulk change is tried again from the page of its job', async ({ page }) => {
+  const { apis } = await withApis(page, 2)
+  const [first, second] = apis.map(({ id }) => id)
+  const missing = randomUUID()
+  const body = { ids: [first, second, missing], change: { tags: { add: ['again'], remove: [] } } }
+  const { id } = await request('POST', '/apis/bulk', body)
+  await open(page, `/jobs/${id}`)
+  await page.getByText('Completed, 1 failed').waitFor()
+  await page.getByRole('button', { name: 'Try the one that failed again' }).click()
+  await dialog(page).getByRole('button', { name: 'Start a new job' }).click()
+  await page.getByRole('heading', { name: 'Tag + again on 1 API' }).waitFor()
+  await page.getByRole('status').getByText('0 succeeded, 1 failed').waitFor()
+  await page.getByRole('table', { name: 'Results' }).getByText(missing).waitFor()
 })
 
 test('the arrow keys move between rows; Space, Shift and Ctrl+A select them, and Enter opens one', async ({

@@ -9,6 +9,7 @@ import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { Trail } from '../parts/trail.tsx'
+import { Again } from './again.tsx'
 import { durationText, jobText } from './job-text.ts'
 
 const route = getRouteApi('/inside/jobs/$jobId')
@@ -41,7 +42,8 @@ export function JobPage() {
               New owner: <OwnerName id={job.data.change.owner} />
             </Text>
           )}
-          <JobView job={job.data} />
+          <Again job={job.data} />
+          <JobView key={jobId} job={job.data} />
         </>
       )}
     </Stack>

@@ -54,8 +54,8 @@ export function JobsPage() {
         />
       </Group>
       <Text size="sm" maw="44rem">
-        Bulk changes, imports of 20 or more files and imports from URLs run in the service. They continue when
-        you close this page.
+        A job is a change of many APIs, an import of 20 or more files, or an import from URLs. The service
+        runs it also when you close the console. Its page says for each API or file what came of it.
       </Text>
       {jobs.isPending && <Loading what="the jobs" />}
       {jobs.isError && (
@@ -67,8 +67,15 @@ export function JobsPage() {
       )}
       {jobs.data?.totalElements === 0 && (
         <Empty title={status ? 'No job has this status' : 'No job yet'}>
-          Change several APIs at once, or import 20 or more documents, from the{' '}
-          <AnchorLink to="/apis">list of APIs</AnchorLink>.
+          {status ? (
+            'Choose another status.'
+          ) : (
+            <>
+              Jobs start in the <AnchorLink to="/apis">list of APIs</AnchorLink>: select APIs with their
+              checkboxes and change or delete them, or{' '}
+              <AnchorLink to="/apis/import">import documents</AnchorLink>.
+            </>
+          )}
         </Empty>
       )}
       {jobs.data && isBeyondEnd(jobs.data) && (

@@ -5,6 +5,7 @@ import { answer, client } from '../http/client.ts'
 import { useAllowed } from '../http/session.ts'
 import { hasEnded, type Job, type JobResult, resultsQuery, STATUSES } from './jobs.ts'
 import { AnchorLink } from './links.tsx'
+import { LoggedName } from './logged-name.tsx'
 import { Pages } from './pagination.tsx'
 import { ProblemPanel } from './problem-panel.tsx'
 import { StateBadge, toneOf } from './state-badge.tsx'
@@ -12,7 +13,12 @@ import { Loading } from './states.tsx'
 
 export function JobStatus({ job: { status, failed } }: { job: Job }) {
   const [color, text] = STATUSES[status]
-  return <StateBadge color={status === 'COMPLETED' && failed > 0 ? 'orange' : color}>{text}</StateBadge>
+  if (status !== 'COMPLETED' || failed === 0) return <StateBadge color={color}>{text}</StateBadge>
+  return (
+    <StateBadge color="orange">
+      {text}, {failed.toLocaleString('en')} failed
+    </StateBadge>
+  )
 }
 
 /** How far a job is in words, e.g. `2 of 3 done, 1 failed`; at its end `2 succeeded, 1 failed`. */
@@ -129,17 +135,23 @@ const WORDS: Readonly<Record<JobResult['status'], string>> = {
   CREATED: 'Created',
   UPDATED: 'Changed',
   DELETED: 'Deleted',
-  UNCHANGED: 'Nothing to change',
+  UNCHANGED: 'Skipped: nothing to change',
   FAILED: 'Failed',
 }
 
 function ResultRow({ job, result: { item, api, status, problem } }: { job: Job; result: JobResult }) {
   const isImport = job.type === 'IMPORT'
   const id = isImport ? api : item
+  const isGone = status === 'DELETED' || problem?.code === 'api-not-found'
+  const mayReadNames = useAllowed('AUDIT_LOG_READ')
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        <ApiName item={item} api={status === 'DELETED' ? null : id} named={isImport} />
+        {isGone && mayReadNames ? (
+          <LoggedName id={item} />
+        ) : (
+          <ApiName item={item} api={isGone ? null : id} named={isImport} />
+        )}
       </Table.Td>
       <Table.Td>
         <Text size="sm" {...(status === 'FAILED' && { fw: 600 })}>
