@@ -31,8 +31,8 @@ export function HealthFigures({ webhook }: { webhook: Webhook }) {
             ? 'Of one attempt'
             : `Of the latest ${attempts} attempts`}
       </Figure>
-      <Figure name="95th percentile" value={latencyText(health?.p95LatencyMs)}>
-        Time of an attempt
+      <Figure name="Time of an attempt" value={latencyText(health?.p95LatencyMs)}>
+        95% took at most this long
       </Figure>
       <Figure
         name="Failing since"
@@ -79,7 +79,7 @@ function WaitingFigure({ webhook: { id, active } }: { webhook: Webhook }) {
           {active ? '' : ', until the webhook is active'}.{' '}
         </>
       )}
-      A delivery is given up after the last pause between attempts that the operator has set
+      A failed delivery is tried again as often as the operator of Gantry has set, then given up
     </Figure>
   )
 }

@@ -71,7 +71,7 @@ const COLUMNS = columns([
   }),
   accessor(({ health }) => health?.p95LatencyMs ?? undefined, {
     id: 'p95' satisfies WebhookSort,
-    header: 'p95',
+    header: 'Time (p95)',
     ...OPTIONAL,
     cell: ({ getValue }) => latencyText(getValue()),
   }),

@@ -40,7 +40,13 @@ export function Filters({ search, byWebhook, onChange, children }: FiltersProps)
   const isFiltered = FILTERS.some(name => search[name] !== undefined)
   return (
     <search aria-label="Filters of deliveries">
-      <Button hiddenFrom="sm" variant="default" aria-expanded={opened} onClick={toggle} mb="sm">
+      <Button
+        hiddenFrom="sm"
+        variant="default"
+        aria-expanded={opened}
+        onClick={toggle}
+        mb={opened ? 'sm' : 0}
+      >
         {opened ? 'Hide the filters' : 'Show the filters'}
       </Button>
       <Box {...(!opened && { visibleFrom: 'sm' })}>
