@@ -26,7 +26,7 @@ export function UserMenu({ current }: { current: Session }) {
         <Menu.Target>
           <UnstyledButton px={4} aria-label={`User menu of ${user.displayName}`}>
             <Group gap={4} wrap="nowrap">
-              <Text size="sm" maw={{ base: 90, sm: 180 }} truncate>
+              <Text size="sm" maw={{ base: 'min(90px, calc(100vw - 300px))', sm: 180 }} truncate>
                 {user.displayName}
               </Text>
               <ChevronIcon />

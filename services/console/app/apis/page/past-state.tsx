@@ -89,10 +89,10 @@ const differs = (field: keyof Api, one: Api, other: Api) =>
 
 function Fields({ then, now }: { then: Api; now: Api | undefined }) {
   return (
-    <Table verticalSpacing={4} layout="fixed">
+    <Table verticalSpacing={4} horizontalSpacing={6} layout="fixed">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th w={140}>Field</Table.Th>
+          <Table.Th w={{ base: 100, sm: 140 }}>Field</Table.Th>
           <Table.Th>Then</Table.Th>
           {now && <Table.Th>Now, where it differs</Table.Th>}
         </Table.Tr>
