@@ -40,16 +40,10 @@ export function Filters({ search, byWebhook, onChange, children }: FiltersProps)
   const isFiltered = FILTERS.some(name => search[name] !== undefined)
   return (
     <search aria-label="Filters of deliveries">
-      <Button
-        hiddenFrom="sm"
-        variant="default"
-        aria-expanded={opened}
-        onClick={toggle}
-        mb={opened ? 'sm' : 0}
-      >
+      <Button hiddenFrom="sm" variant="default" aria-expanded={opened} onClick={toggle}>
         {opened ? 'Hide the filters' : 'Show the filters'}
       </Button>
-      <Box {...(!opened && { visibleFrom: 'sm' })}>
+      <Box pt={{ base: 'sm', sm: 0 }} {...(!opened && { visibleFrom: 'sm' })}>
         <SimpleGrid {...GRID}>
           <Select
             label="Status"
