@@ -1,5 +1,5 @@
 import '../../more-styles.ts'
-import { Alert, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, Menu, Stack, Tabs, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -12,6 +12,7 @@ import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
 import { Trail } from '../../parts/trail.tsx'
+import classes from './api-page.module.css'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { DeploymentsTab } from './deployments-tab.tsx'
 import { DetailsTab } from './details-tab.tsx'
@@ -58,33 +59,56 @@ export function ApiPage() {
 function Header({ api, etag }: { api: Schemas['Api']; etag: string }) {
   const allowed = useAllowed('API_WRITE')
   const [deleting, { open, close }] = useDisclosure()
+  const navigate = route.useNavigate()
   return (
-    <Group justify="space-between" align="start">
-      <Group wrap="nowrap">
-        {api.hasImage && <ApiImage id={api.id} size={56} alt="" />}
-        <Stack gap={4}>
-          <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
-            {api.displayName}
-          </Title>
-          <Group gap="xs">
-            <Code>{api.name}</Code>
-            <StatusBadge status={api.status} />
-            <StatusBadge status={api.deploymentStatus} />
-          </Group>
-        </Stack>
+    <div className={classes.header}>
+      {api.hasImage && (
+        <div className={classes.image}>
+          <ApiImage id={api.id} size={56} alt="" />
+        </div>
+      )}
+      <Title order={1} size="h2" className={classes.title}>
+        {api.displayName}
+      </Title>
+      <Group gap="xs" className={classes.facts}>
+        <Code>{api.name}</Code>
+        <StatusBadge status={api.status} />
+        <StatusBadge status={api.deploymentStatus} />
       </Group>
       {allowed && (
-        <Group gap="xs">
-          <ButtonLink to="/apis/$apiId/edit" params={{ apiId: api.id }}>
-            Edit
-          </ButtonLink>
-          <Button variant="default" c="red" onClick={open}>
-            Delete
-          </Button>
-        </Group>
+        <div className={classes.actions}>
+          <Group gap="xs" wrap="nowrap" visibleFrom="sm">
+            <ButtonLink to="/apis/$apiId/edit" params={{ apiId: api.id }}>
+              Edit
+            </ButtonLink>
+            <Button variant="default" c="red" onClick={open}>
+              Delete
+            </Button>
+          </Group>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button
+                size="xs"
+                variant="default"
+                hiddenFrom="sm"
+                aria-label={`Actions for ${api.displayName}`}
+              >
+                Actions
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => navigate({ to: '/apis/$apiId/edit', params: { apiId: api.id } })}>
+                Edit
+              </Menu.Item>
+              <Menu.Item c="red" onClick={open}>
+                Delete
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </div>
       )}
       {deleting && <DeleteDialog api={api} etag={etag} onClose={close} />}
-    </Group>
+    </div>
   )
 }
 
@@ -97,7 +121,7 @@ function ApiTabs({ api, etag }: { api: Schemas['Api']; etag: string }) {
     navigate({ search: chosen === 'details' ? {} : { tab: chosen as Tab }, replace: true })
   return (
     <Tabs value={tab === 'webhooks' && !seesWebhooks ? 'details' : tab} onChange={choose} keepMounted={false}>
-      <Tabs.List aria-label="Parts of the API">
+      <Tabs.List aria-label="Parts of the API" className={classes.tabs}>
         <Tabs.Tab value="details">Details</Tabs.Tab>
         <Tabs.Tab value="documentation">Documentation</Tabs.Tab>
         <Tabs.Tab value="versions">Versions</Tabs.Tab>
