@@ -56,14 +56,17 @@ export function OperationsPage() {
       {data && isBeyondEnd(data) && <EmptyPage onFirst={() => change({ page: undefined })} />}
       {data && data.content.length > 0 && (
         <>
-          <Text size="sm">{search.q ? 'Those with all words, sorted by path' : 'Sorted by path'}</Text>
+          <Text size="sm" role="status">
+            {data.totalElements.toLocaleString('en')} {data.totalElements === 1 ? 'operation' : 'operations'}
+            {search.q && ' with all words'}, sorted by path
+          </Text>
           <ul className={classes.list} aria-label="Operations">
             {data.content.map((operation, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a document may have an operation twice
               <Row key={index} operation={operation} words={search.q ?? ''} />
             ))}
           </ul>
-          <Pages what="operations" one="operation" page={data} onPage={page => change({ page })} />
+          <Pages what="operations" page={data} onPage={page => change({ page })} />
         </>
       )}
     </Stack>

@@ -11,7 +11,7 @@ const COLORS: Readonly<Record<string, string>> = {
 
 /** The method of an operation. */
 export const MethodBadge = ({ method }: { method: string }) => (
-  <Badge fullWidth style={{ color: COLORS[method] }}>
+  <Badge fullWidth px={{ base: 6, sm: 'xs' }} style={{ color: COLORS[method] }}>
     {method}
   </Badge>
 )

@@ -1,4 +1,5 @@
 import { Checkbox, Group, NativeSelect } from '@mantine/core'
+import type { Schemas } from '../http/schemas.ts'
 import type { Operation } from './operations.ts'
 import { TextFilter } from './text-filter.tsx'
 import { TextSearch } from './text-search.tsx'
@@ -12,20 +13,38 @@ export interface OperationFilter {
   page?: number | undefined
 }
 
-const METHODS = [
-  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'SEND', 'RECEIVE'],
-  ...['QUERY', 'MUTATION', 'SUBSCRIPTION', 'RPC'],
+type Kind = Schemas['Document']['kind']
+
+/** The methods of each kind of document. */
+const METHODS: readonly { group: string; kinds: readonly Kind[]; items: string[] }[] = [
+  {
+    group: 'OpenAPI, Postman',
+    kinds: ['openapi', 'postman'],
+    items: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE'],
+  },
+  { group: 'AsyncAPI', kinds: ['asyncapi'], items: ['SEND', 'RECEIVE'] },
+  { group: 'GraphQL', kinds: ['graphql'], items: ['QUERY', 'MUTATION', 'SUBSCRIPTION'] },
+  { group: 'Protobuf, WSDL', kinds: ['protobuf', 'wsdl'], items: ['RPC'] },
 ]
+
+/** The methods that documents of some kinds can have; those of several kinds in groups. */
+function methodsOf(kinds: readonly Kind[] | undefined) {
+  const possible = METHODS.filter(methods => !kinds || methods.kinds.some(kind => kinds.includes(kind)))
+  const [only, ...others] = possible
+  return only && others.length === 0 ? only.items : possible.map(({ group, items }) => ({ group, items }))
+}
 
 interface OperationFiltersProps {
   search: OperationFilter
   /** The operations that are shown: their tags are proposed. */
   shown: readonly Operation[] | undefined
+  /** The kinds of the documents that have the operations. Default: all */
+  kinds?: readonly Kind[]
   onChange: (change: OperationFilter) => void
 }
 
 /** The filters of a list of operations. A change shows the first page. */
-export function OperationFilters({ search, shown, onChange }: OperationFiltersProps) {
+export function OperationFilters({ search, shown, kinds, onChange }: OperationFiltersProps) {
   const { q, method, tag, deprecated } = search
   const filter = (change: OperationFilter) => onChange({ page: undefined, ...change })
   return (
@@ -39,7 +58,8 @@ export function OperationFilters({ search, shown, onChange }: OperationFiltersPr
       />
       <NativeSelect
         label="Method"
-        data={[{ value: '', label: 'Any method' }, ...METHODS]}
+        w={150}
+        data={[{ value: '', label: 'Any method' }, ...methodsOf(kinds)]}
         value={method ?? ''}
         onChange={event => filter({ method: event.currentTarget.value || undefined })}
       />
@@ -48,7 +68,8 @@ export function OperationFilters({ search, shown, onChange }: OperationFiltersPr
         proposals={[...new Set(shown?.flatMap(operation => operation.tags))]}
         value={tag}
         onChange={tag => filter({ tag })}
-        w={200}
+        flex="1 1 9rem"
+        maw={200}
       />
       <Checkbox
         label="Deprecated only"

@@ -9,24 +9,33 @@ import { plainText } from '../../parts/plain-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Empty, Loading } from '../../parts/states.tsx'
 import classes from './documents.module.css'
-import { operationsQuery, type VersionPath } from './reads.ts'
+import { type DocumentRecord, operationsQuery, type VersionPath } from './reads.ts'
 import type { DocumentsSearch } from './search.ts'
 
 const SIZE = 50
 
 interface OperationsViewProps {
   path: VersionPath
+  /** The documents of the version. */
+  documents: readonly DocumentRecord[]
   search: DocumentsSearch
   onChange: (change: Partial<Record<keyof DocumentsSearch, unknown>>) => void
 }
 
 /** The operations in the documents of a version, with filters. A click opens the operation in its document. */
-export function OperationsView({ path, search, onChange }: OperationsViewProps) {
+export function OperationsView({ path, documents, search, onChange }: OperationsViewProps) {
   const operations = useQuery(operationsQuery(path, { ...queryOf(search), size: SIZE }))
   const { data } = operations
+  const described = documents.filter(({ counts }) => counts.operations > 0)
+  const haveSeveral = described.length > 1
   return (
     <Stack gap="sm">
-      <OperationFilters search={search} shown={data?.content} onChange={onChange} />
+      <OperationFilters
+        search={search}
+        shown={data?.content}
+        kinds={described.map(({ kind }) => kind)}
+        onChange={onChange}
+      />
       {operations.isPending && <Loading what="the operations" />}
       {operations.isError && (
         <ProblemPanel
@@ -39,16 +48,17 @@ export function OperationsView({ path, search, onChange }: OperationsViewProps) 
       {data && isBeyondEnd(data) && <EmptyPage onFirst={() => onChange({ page: undefined })} />}
       {data && data.content.length > 0 && (
         <>
-          {haveSeveralDocuments(data.content) && (
-            <Text size="sm">The operations in all documents of the version</Text>
-          )}
+          <Text size="sm" role="status">
+            {data.totalElements.toLocaleString('en')} {data.totalElements === 1 ? 'operation' : 'operations'}
+            {haveSeveral && ` in the ${described.length} documents of the version`}, sorted by path
+          </Text>
           <div>
             {data.content.map((operation, index) => (
               <OperationRow
                 // biome-ignore lint/suspicious/noArrayIndexKey: a document may have an operation twice
                 key={index}
                 operation={operation}
-                showsDocument={haveSeveralDocuments(data.content)}
+                showsDocument={haveSeveral}
                 onOpen={() =>
                   onChange({
                     view: undefined,
@@ -61,7 +71,6 @@ export function OperationsView({ path, search, onChange }: OperationsViewProps) 
           </div>
           <Pages
             what="operations"
-            one="operation"
             page={data}
             onPage={page => onChange({ page: page > 1 ? page : undefined })}
           />
@@ -70,9 +79,6 @@ export function OperationsView({ path, search, onChange }: OperationsViewProps) 
     </Stack>
   )
 }
-
-const haveSeveralDocuments = (operations: readonly Operation[]) =>
-  new Set(operations.map(({ document }) => document)).size > 1
 
 interface OperationRowProps {
   operation: Operation

@@ -156,7 +156,7 @@ function Views({ path, document, documents, versions, search, onChange }: ViewsP
         />
       </Tabs.Panel>
       <Tabs.Panel value="operations" pt="sm">
-        <OperationsView path={path} search={search} onChange={onChange} />
+        <OperationsView path={path} documents={documents} search={search} onChange={onChange} />
       </Tabs.Panel>
       <Tabs.Panel value="changes" pt="sm">
         <ChangesView
