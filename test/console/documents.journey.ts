@@ -75,6 +75,7 @@ test('a dropped document is shown in its reference, and its operations are liste
   await checkPage(page)
   await fitsPhone(page)
   await drop(page, { 'pet store.yaml': STORE })
+  await page.getByText(/^pet-store\.yaml is stored in version \S/).waitFor()
   const reference = shown(page, 'pet-store.yaml')
   await reference.getByRole('heading', { name: 'Pet store' }).waitFor()
   expect(await request('GET', documents)).toMatchObject({
@@ -91,6 +92,9 @@ test('a dropped document is shown in its reference, and its operations are liste
   await tab(page, '3 operations').click()
   const operations = page.getByRole('tabpanel', { name: '3 operations' }).getByRole('button')
   await expect.poll(() => operations.count()).toBe(3)
+  await page.getByRole('status').getByText('3 operations, sorted by path').waitFor()
+  const methods = await page.getByLabel('Method').getByRole('option').allTextContents()
+  expect(methods).not.toContain('SEND')
   await checkPage(page)
   await fitsPhone(page)
   await page.getByRole('searchbox', { name: 'Search' }).fill('away')

@@ -41,12 +41,15 @@ export function DocumentationTab({ api }: { api: string }) {
       replace: true,
       resetScroll: false,
     })
+  const [newest] = content
+  const newer = newest && attached.data.every(({ version }) => version !== newest.id) ? newest : undefined
   return (
     <OfVersion
       key={version.id}
       api={api}
       version={version}
       versions={content}
+      newer={newer?.id === version.id ? undefined : newer}
       search={search}
       onChange={change}
     />
@@ -69,11 +72,13 @@ interface OfVersionProps {
   api: string
   version: Version
   versions: readonly Version[]
+  /** The newest version, if it is another one and has no document. */
+  newer: Version | undefined
   search: DocumentsSearch
   onChange: (change: Partial<Record<keyof DocumentsSearch, unknown>>) => void
 }
 
-function OfVersion({ api, version, versions, search, onChange }: OfVersionProps) {
+function OfVersion({ api, version, versions, newer, search, onChange }: OfVersionProps) {
   const path = { api_id: api, version_id: version.id }
   const documents = useQuery(documentsQuery(path))
   const choose = (
@@ -99,13 +104,27 @@ function OfVersion({ api, version, versions, search, onChange }: OfVersionProps)
     )
   if (!documents.data) return <Loading what="the documents" />
   return (
-    <VersionDocuments
-      path={path}
-      documents={documents.data.content}
-      versions={versions}
-      chooseVersion={choose}
-      search={search}
-      onChange={onChange}
-    />
+    <Stack>
+      {newer && (
+        <Group gap="xs">
+          <Text size="sm">The newest version, {newer.name}, has no document yet.</Text>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => onChange({ version: newer.id, document: undefined, operation: undefined })}
+          >
+            Show {newer.name}
+          </Button>
+        </Group>
+      )}
+      <VersionDocuments
+        path={path}
+        documents={documents.data.content}
+        versions={versions}
+        chooseVersion={choose}
+        search={search}
+        onChange={onChange}
+      />
+    </Stack>
   )
 }

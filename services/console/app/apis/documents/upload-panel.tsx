@@ -34,7 +34,7 @@ export function ChooseFile({ label, disabled, onChoose }: ChooseFileProps) {
 
 /** The progress of an upload, what is wrong with the file, and the question before a document is replaced. */
 export function UploadPanel({ uploading }: { uploading: Uploading }) {
-  const { storing, part, asked, replace, keep, cancel } = uploading
+  const { version, storing, part, asked, replace, keep, cancel } = uploading
   const { variables } = storing
   const name = variables && 'file' in variables ? variables.name : 'The file'
   return (
@@ -43,7 +43,9 @@ export function UploadPanel({ uploading }: { uploading: Uploading }) {
         <Stack gap={4} role="status">
           <Group justify="space-between">
             <Text size="sm">
-              {part < 1 ? `Sending ${name}: ${Math.round(part * 100)} %` : `Checking ${name}`}
+              {part < 1
+                ? `Sending ${name} to version ${version}: ${Math.round(part * 100)} %`
+                : `Checking ${name}`}
             </Text>
             <Button size="compact-sm" variant="default" onClick={cancel}>
               Cancel
@@ -69,8 +71,8 @@ export function UploadPanel({ uploading }: { uploading: Uploading }) {
         >
           <Stack>
             <Text size="sm">
-              The version has a document of this name. {asked.file.name} takes its place; the history of the
-              API keeps the earlier content.
+              Version {version} has a document of this name. {asked.file.name} takes its place; the history of
+              the API keeps the earlier content.
             </Text>
             <Group justify="flex-end">
               <Button variant="default" onClick={keep} data-autofocus>

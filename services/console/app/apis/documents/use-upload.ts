@@ -18,6 +18,8 @@ export interface Dropped {
 /** The upload of one document into a version. */
 export function useUpload(
   path: VersionPath,
+  /** Name of the version. */
+  version: string,
   documents: readonly DocumentRecord[],
   onStored: (document: DocumentRecord) => void,
 ) {
@@ -40,11 +42,12 @@ export function useUpload(
     async onSuccess(document) {
       await queries.invalidateQueries({ queryKey: ['api', path.api_id] })
       void queries.invalidateQueries({ queryKey: ['apis'] })
-      notifyDone(`${document.name} is stored`)
+      notifyDone(`${document.name} is stored in version ${version}`)
       onStored(document)
     },
   })
   return {
+    version,
     storing,
     /** Share of the bytes that are sent. */
     part,

@@ -38,9 +38,10 @@ interface VersionDocumentsProps {
 
 /** The documents of a version: one of them is shown, and a file that is dropped here becomes another one. */
 export function VersionDocuments(props: VersionDocumentsProps) {
-  const { path, documents, chooseVersion, search, onChange } = props
+  const { path, documents, versions, chooseVersion, search, onChange } = props
   const allowed = useAllowed('API_WRITE')
-  const uploading = useUpload(path, documents, stored =>
+  const version = versions.find(({ id }) => id === path.version_id)?.name ?? ''
+  const uploading = useUpload(path, version, documents, stored =>
     onChange({ document: stored.name, view: undefined, operation: undefined }),
   )
   const { over, ...dropping } = useDrop(files => uploading.drop(files), allowed)
@@ -67,7 +68,7 @@ export function VersionDocuments(props: VersionDocumentsProps) {
           {shown && <DocumentActions path={path} document={shown} uploading={uploading} />}
           {shown && allowed && (
             <ChooseFile
-              label="Add document"
+              label={`Add document to ${version}`}
               disabled={uploading.storing.isPending}
               onChoose={file => uploading.drop([file])}
             />
@@ -114,6 +115,7 @@ function NoDocument({ allowed, uploading }: { allowed: boolean; uploading: Uploa
         <Title order={2} size="h4">
           {allowed ? 'No document yet: drop a file here' : 'No document yet'}
         </Title>
+        {allowed && <Text>It becomes a document of version {uploading.version}.</Text>}
         <Text c="dimmed" ta="center" maw={520}>
           OpenAPI, AsyncAPI, GraphQL, Protobuf (one file or a zip), WSDL, Postman, JSON Schema, Markdown or
           any other file, at most 20 MiB. Its content decides the kind, not its name.
