@@ -8,7 +8,7 @@ import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { AnchorLink } from '../parts/links.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { MethodBadge } from '../parts/method-badge.tsx'
-import { type OperationFilter, OperationFilters, queryOf } from '../parts/operation-filters.tsx'
+import { NoOperation, type OperationFilter, OperationFilters, queryOf } from '../parts/operation-filters.tsx'
 import { aboutOf, documentationOf, type Operation, rangesOf } from '../parts/operations.ts'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
@@ -48,11 +48,14 @@ export function OperationsPage() {
           onRetry={() => void operations.refetch()}
         />
       )}
-      {data?.totalElements === 0 && (
-        <Empty title={Object.keys(search).length > 0 ? 'No operation matches' : 'No operations yet'}>
-          Operations come from the documents of versions, e.g. OpenAPI.
-        </Empty>
-      )}
+      {data?.totalElements === 0 &&
+        (Object.keys(search).length > 0 ? (
+          <NoOperation onChange={change} />
+        ) : (
+          <Empty title="No operations yet">
+            Operations come from the documents of versions, e.g. OpenAPI.
+          </Empty>
+        ))}
       {data && isBeyondEnd(data) && <EmptyPage onFirst={() => change({ page: undefined })} />}
       {data && data.content.length > 0 && (
         <>

@@ -5,22 +5,24 @@ interface CopyProps {
   value: string
   /** What names the value, e.g. "trace id". */
   what: string
+  /** Wraps a long value, which is cut otherwise. */
+  wrap?: boolean
 }
 
 /** An identifier with a button that copies it. */
-export function Copied({ value, what }: CopyProps) {
+export function Copied({ value, what, wrap }: CopyProps) {
   return (
     <Group gap="xs" wrap="nowrap" miw={0}>
-      <Code
-        style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap', lineHeight: 1.8 }}
-        title={value}
-      >
+      <Code style={{ lineHeight: 1.8, ...(wrap ? WRAPPED : CUT) }} title={value}>
         {value}
       </Code>
       <Copy value={value} what={what} />
     </Group>
   )
 }
+
+const WRAPPED = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
+const CUT = { overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' } as const
 
 /** A value in a field, with a button that copies it. Without access to the clipboard it is selected and copied by hand. */
 export function CopyField({ label, value }: { label: string; value: string }) {
@@ -41,8 +43,6 @@ export function CopyField({ label, value }: { label: string; value: string }) {
     </Group>
   )
 }
-
-const WRAPPED = { whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' } as const
 
 interface CodeBlockProps {
   label: string

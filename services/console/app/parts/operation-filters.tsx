@@ -1,6 +1,7 @@
-import { Checkbox, Group, NativeSelect } from '@mantine/core'
+import { Button, Checkbox, Group, NativeSelect } from '@mantine/core'
 import type { Schemas } from '../http/schemas.ts'
 import type { Operation } from './operations.ts'
+import { Empty } from './states.tsx'
 import { TextFilter } from './text-filter.tsx'
 import { TextSearch } from './text-search.tsx'
 
@@ -80,6 +81,20 @@ export function OperationFilters({ search, shown, kinds, onChange }: OperationFi
     </Group>
   )
 }
+
+/** Says that no operation matches, and clears the filters. */
+export const NoOperation = ({ onChange }: Pick<OperationFiltersProps, 'onChange'>) => (
+  <Empty title="No operation matches">
+    <Button
+      variant="default"
+      onClick={() =>
+        onChange({ q: undefined, method: undefined, tag: undefined, deprecated: undefined, page: undefined })
+      }
+    >
+      Clear the filters
+    </Button>
+  </Empty>
+)
 
 /** The filters for the service. */
 export const queryOf = ({ q, method, tag, deprecated, page = 1 }: OperationFilter) => ({

@@ -30,9 +30,9 @@ export function FindingsView({ path, document }: { path: VersionPath; document: 
   return (
     <Stack gap="xs">
       <Text size="sm">
-        {sumOf(groups)} The document is stored all the same.
+        {sumOf(groups)} The document can be used all the same.
         {document.score !== null &&
-          ' Each broken rule takes a part of the 100 points: an error more than a warning, many places more than one.'}
+          ' Each broken rule lowers the score: an error by more than a warning, many places by more than one.'}
       </Text>
       <SourceLines label={document.name} text={text.data} groups={groups} />
     </Stack>

@@ -2,12 +2,12 @@ import { Badge, Code, Group, Stack, Text, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { EmptyPage, isBeyondEnd } from '../../parts/empty-page.tsx'
 import { MethodBadge } from '../../parts/method-badge.tsx'
-import { OperationFilters, queryOf } from '../../parts/operation-filters.tsx'
+import { NoOperation, OperationFilters, queryOf } from '../../parts/operation-filters.tsx'
 import type { Operation } from '../../parts/operations.ts'
 import { Pages } from '../../parts/pagination.tsx'
 import { plainText } from '../../parts/plain-text.ts'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
-import { Empty, Loading } from '../../parts/states.tsx'
+import { Loading } from '../../parts/states.tsx'
 import classes from './documents.module.css'
 import { type DocumentRecord, operationsQuery, type VersionPath } from './reads.ts'
 import type { DocumentsSearch } from './search.ts'
@@ -44,7 +44,7 @@ export function OperationsView({ path, documents, search, onChange }: Operations
           onRetry={() => void operations.refetch()}
         />
       )}
-      {data?.totalElements === 0 && <Empty title="No operation matches" />}
+      {data?.totalElements === 0 && <NoOperation onChange={onChange} />}
       {data && isBeyondEnd(data) && <EmptyPage onFirst={() => onChange({ page: undefined })} />}
       {data && data.content.length > 0 && (
         <>

@@ -135,7 +135,8 @@ function NoDocument({ allowed, uploading }: { allowed: boolean; uploading: Uploa
 type ViewsProps = VersionDocumentsProps & { document: DocumentRecord }
 
 function Views({ path, document, documents, versions, search, onChange }: ViewsProps) {
-  const { view = 'reference' } = search
+  const { view: asked = 'reference' } = search
+  const view = asked === 'changes' && versions.length < 2 ? 'reference' : asked
   const operations = documents.reduce((sum, { counts }) => sum + counts.operations, 0)
   const findings = document.findings.errors + document.findings.warnings
   const choose = (view: string | null) => onChange({ view: view as DocumentsView, page: undefined })

@@ -234,19 +234,19 @@ function Fields({ api }: { api: Schemas['Api'] }) {
           )}
         </Detail>
         <Detail label="Name">
-          <Copied value={api.name} what="name" />
+          <Copied value={api.name} what="name" wrap />
         </Detail>
         <Detail label="Base URL path">{api.url && <Outside url={api.url} />}</Detail>
         <Detail label="Platform type">{api.platformType}</Detail>
         <Detail label="Git repository">{api.gitUrl && <Outside url={api.gitUrl} />}</Detail>
         <Detail label="Git credential">
-          {api.gitCredential && <Copied value={api.gitCredential} what="Git credential" />}
+          {api.gitCredential && <Copied value={api.gitCredential} what="Git credential" wrap />}
         </Detail>
         <Detail label="Created">
           <Time at={api.createdAt} />
         </Detail>
         <Detail label="Id">
-          <Copied value={api.id} what="id" />
+          <Copied value={api.id} what="id" wrap />
         </Detail>
       </DataList>
     </Paper>
