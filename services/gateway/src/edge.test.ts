@@ -46,6 +46,12 @@ describe('Under a base path', () => {
   })
 })
 
+test('the page of events names the address that the request came to', async () => {
+  const { app } = await host({ settings: { PUBLIC_URL: 'http://localhost:8080' } })
+  const page = await app.inject({ url: '/docs/events', headers: { host: 'here.test:4301' } })
+  expect(page.body).toContain('<code>http://here.test:4301</code>')
+})
+
 test('Responses of the interface, refusals included, forbid scripts, framing and type sniffing', async () => {
   const { call } = await host()
   for (const headers of [bearer('grace-1'), {}]) {

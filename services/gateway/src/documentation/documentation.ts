@@ -3,30 +3,38 @@ import { asyncApiDocument, openApiDocument } from '@gantry/contracts'
 import { matchesNone } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
-import { eventDocumentation } from './event-documentation.ts'
+import { type EventDocumentation, eventDocumentation } from './event-documentation.ts'
+
+const LOCAL = 'http://localhost:8080'
 
 /**
- * Serves /openapi.json, and /asyncapi.json with a page at /docs/events that loads nothing.
+ * Serves /openapi.json, and /asyncapi.json with a page at /docs/events that loads nothing. Without `publicUrl`, or
+ * if that is on this machine, the page names the address that the request came to.
  * @param publicUrl the address of the service for its clients, if it is known
  */
 export async function documentation(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
+  const options = { basePath: app.prefix, version: packageJson.version }
   // Made at the first request, because they would delay the start.
   const asyncApi = once(() => {
-    const options = { publicUrl, basePath: app.prefix, version: packageJson.version }
-    const document = asyncApiDocument(options)
-    return { document, ...tagged(Buffer.from(JSON.stringify(document))) }
+    const document = asyncApiDocument({ ...options, publicUrl })
+    return tagged(Buffer.from(JSON.stringify(document)))
   })
-  const events = once(() => eventDocumentation(asyncApi().document, app.prefix))
-  const openApi = once(() =>
-    tagged(
-      Buffer.from(JSON.stringify(openApiDocument({ basePath: app.prefix, version: packageJson.version }))),
-    ),
-  )
+  const isKnown = publicUrl !== undefined && new URL(publicUrl).hostname !== 'localhost'
+  let shown: { url: string; events: EventDocumentation } | undefined
+  const eventsAt = (url: string) => {
+    if (shown?.url !== url) {
+      const document = asyncApiDocument({ ...options, publicUrl: url })
+      shown = { url, events: eventDocumentation(document, app.prefix) }
+    }
+    return shown.events
+  }
+  const openApi = once(() => tagged(Buffer.from(JSON.stringify(openApiDocument(options)))))
 
   app.get('/openapi.json', async (request, reply) => sendDocument(request, reply, openApi()))
   app.get('/asyncapi.json', async (request, reply) => sendDocument(request, reply, asyncApi()))
-  app.get('/docs/events', async (_request, reply) => {
-    const { page, policy } = events()
+  app.get('/docs/events', async ({ protocol, host }, reply) => {
+    const requested = `${protocol}://${host}${app.prefix}`
+    const { page, policy } = eventsAt(isKnown || !URL.canParse(requested) ? (publicUrl ?? LOCAL) : requested)
     return reply
       .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
       .send(page)
