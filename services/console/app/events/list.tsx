@@ -22,7 +22,7 @@ interface EventListProps {
   children: ReactNode
 }
 
-const ABOVE = { open: 305, folded: 245 }
+const ABOVE = { open: 305, folded: 290 }
 const HEADS = ['Time', 'Event', 'Subject', 'By']
 
 /** The events. The list stays at its beginning while the person has not scrolled away from it. */
@@ -92,7 +92,9 @@ function Legend({ events, end }: Pick<EventListProps, 'events' | 'end'>) {
           {group}
         </span>
       ))}
-      <span>{end === 'newest' ? 'Newest first' : 'Oldest first'}</span>
+      <span>
+        {end === 'newest' ? 'Newest first' : 'Oldest first'}, in order of arrival: times can differ slightly
+      </span>
       <TimeZone />
     </Group>
   )

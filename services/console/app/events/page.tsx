@@ -57,7 +57,7 @@ export function EventsPage() {
       <Refused state={state} onChange={change} onRetry={() => setRound(round + 1)} />
       <Removed
         count={state.removed}
-        first={state.shown[0]}
+        shown={state.shown}
         onOldest={oldestFirst ? undefined : () => change({ since: 'all', from: undefined, after: undefined })}
       />
       <Split
@@ -157,24 +157,30 @@ function Refused({ state: { connection }, onChange, onRetry }: PartProps & { onR
 
 interface RemovedProps {
   count: number
-  first: FeedEvent | undefined
+  shown: readonly FeedEvent[]
   /** Begins with the oldest event; absent where the list does so. */
   onOldest: (() => void) | undefined
 }
 
-function Removed({ count, first, onOldest }: RemovedProps) {
+function Removed({ count, shown, onOldest }: RemovedProps) {
+  const [first] = shown
   if (count === 0 || !first) return null
+  if (!onOldest)
+    return (
+      <Text size="sm">
+        The list begins at {secondOf(first.time)}. The {count.toLocaleString('en')} events before were removed
+        from it to limit its memory.
+      </Text>
+    )
   return (
     <Group gap="xs">
       <Text size="sm">
-        The list has the events since {secondOf(first.time)}: the {count.toLocaleString('en')} before them
-        were removed to limit its memory. Choose filters to see fewer events.
+        The list begins at {secondOf(first.time)} with the newest {shown.length.toLocaleString('en')} events.
+        The {count.toLocaleString('en')} before them are left out: choose filters or another beginning.
       </Text>
-      {onOldest && (
-        <Button size="compact-sm" variant="default" onClick={onOldest}>
-          Begin with the oldest event
-        </Button>
-      )}
+      <Button size="compact-sm" variant="default" onClick={onOldest}>
+        Begin with the oldest event
+      </Button>
     </Group>
   )
 }
