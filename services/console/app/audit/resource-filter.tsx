@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAllowed } from '../http/session.ts'
-import { referenceOf, referencesNamed } from '../parts/reference-picker.tsx'
+import { referenceOf, referencesNamed, wholeText } from '../parts/reference-picker.tsx'
 import { isUuid } from '../parts/uuid.ts'
 
 /** Resource types of audit records. */
@@ -87,6 +87,7 @@ export function ResourceFilter({ value, onChange }: ResourceFilterProps) {
   ]
   return (
     <Select
+      {...wholeText(current?.label)}
       label="Resource"
       placeholder="Name, type or id"
       searchable

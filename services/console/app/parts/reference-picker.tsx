@@ -100,6 +100,14 @@ export const referenceOf = (
   cache: QueryClient,
 ): Promise<Choice> => KINDS[kind].one(id, signal, cache)
 
+/** Characters of a chosen name that the narrowest field shows. The whole name of a longer one is below the field. */
+const SHOWN = 24
+const BELOW = ['label', 'input', 'description', 'error'] as const
+
+/** Properties of a field whose chosen value is this text. */
+export const wholeText = (text: string | undefined) =>
+  text && text.length > SHOWN ? { description: text, inputWrapperOrder: [...BELOW] } : {}
+
 const messageOf = ({ isFetching, isError }: { isFetching: boolean; isError: boolean }) => {
   if (isFetching) return 'Searching'
   return isError ? 'The search has failed' : 'Nothing found'
@@ -145,6 +153,7 @@ export function ReferencePicker({ kind, label, value, onChange, ...input }: Refe
   )
   return (
     <Select
+      {...wholeText(current[0]?.label)}
       {...input}
       label={label}
       placeholder={allowed ? 'Name or id' : 'Id'}

@@ -7,8 +7,10 @@ const WIDE = '(min-width: 64em)'
 /** The same beside the details of a row. */
 const WIDE_BESIDE = '(min-width: 92em)'
 const ROW = 36
-/** On a narrow screen a row has two lines. Its class finds them by `data-lines` of an ancestor. */
+/** On a narrow screen a row has two lines, and four on a phone. Its class finds them by `data-lines` of an ancestor. */
 const NARROW_ROW = 56
+const PHONE = '(max-width: 47.99em)'
+const PHONE_ROW = 96
 /** Browsers do not scroll further than some ten million pixels. */
 const MOST_ROWS = 250_000
 
@@ -26,7 +28,9 @@ export interface Rows {
  */
 export function useRows(count: number, keyOf: (index: number) => string, isBeside: boolean): Rows {
   const list = useRef<HTMLDivElement>(null)
-  const height = useMediaQuery(isBeside ? WIDE_BESIDE : WIDE, true) ? ROW : NARROW_ROW
+  const isPhone = useMediaQuery(PHONE, false, { getInitialValueInEffect: false })
+  const isWide = useMediaQuery(isBeside ? WIDE_BESIDE : WIDE, true)
+  const height = isPhone ? PHONE_ROW : isWide ? ROW : NARROW_ROW
   const virtual = useVirtualizer({
     count: Math.min(count, MOST_ROWS),
     getScrollElement: () => list.current,
@@ -72,7 +76,7 @@ export function RowList({ rows, label, rowClass, heads, above, selected, onSelec
     virtual.scrollToIndex(next)
   }
   return (
-    <div data-lines={height === ROW ? 1 : 2}>
+    <div data-lines={height === ROW ? 1 : height === NARROW_ROW ? 2 : 4}>
       {height === ROW && (
         <div className={`${classes.heads} ${rowClass}`} aria-hidden>
           {heads.map(head => (

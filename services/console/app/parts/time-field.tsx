@@ -1,6 +1,6 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 import { useState } from 'react'
-import { fromLocalInput, toLocalInput } from './local-time.ts'
+import { fromLocalInput, secondOf, toLocalInput } from './local-time.ts'
 
 interface TimeFieldProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange' | 'type'> {
   label: string
@@ -12,16 +12,22 @@ interface TimeFieldProps extends Omit<TextInputProps, 'label' | 'value' | 'onCha
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
 
+const BELOW = ['label', 'input', 'description', 'error'] as const
+
 /** A smaller year is incomplete: its first digits have been typed. */
 const FIRST_YEAR = 1970
 
-/** A field for a date and a time of day in the time zone of the person, which its label names. */
+/**
+ * A field for a date and a time of day in the time zone of the person, which its label names. Browsers write it as their
+ * locale does, so the time is below the field as lists have it.
+ */
 export function TimeField({ label, value, onChange, ...props }: TimeFieldProps) {
   // The text while it is not a time to report. The field keeps it, so that its year can be typed digit by digit.
   const [unfinished, setUnfinished] = useState<string>()
   return (
     <TextInput
       {...props}
+      {...(value && { description: secondOf(value), inputWrapperOrder: [...BELOW] })}
       label={`${label} (${timeZone})`}
       type="datetime-local"
       step={1}
