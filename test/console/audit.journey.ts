@@ -37,7 +37,7 @@ test('an entry of a version names its API', async ({ page }) => {
   const version = { name: '1.2.0', displayName: 'Spring release', status: 'ACTIVE' }
   const { id } = await request('POST', `/apis/${api.id}/versions`, version)
   await open(page, `/audit?resource=${id}`)
-  await entries(page).getByText('Tides Spring release').waitFor()
+  await entries(page).getByText('Tides › Spring release').waitFor()
 })
 
 test('an entry shows the old and the new value of each changed field, and what proves it', async ({
@@ -191,7 +191,7 @@ test('an export has the entries that the filters let through, can be cancelled, 
   await page.getByRole('button', { name: 'Try again' }).click()
   const download = await saving
   const text = await textOf(download)
-  expect(download.suggestedFilename()).toMatch(/^audit-log-[0-9-]+\.csv$/)
+  expect(download.suggestedFilename()).toMatch(/^audit-log-to-[0-9-]+\.csv$/)
   expect(recordsOf(text)).toEqual(recordsOf(whole))
   expect(recordsOf(text).filter(line => line.includes(api.id)).length).toBe(2)
   await page.getByText(/^Complete\. The file was saved/).waitFor()

@@ -1,4 +1,4 @@
-import { CloseButton, Group, Paper, Stack, Title } from '@mantine/core'
+import { CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useAllowed } from '../http/session.ts'
 import { Copied } from '../parts/copy.tsx'
 import { JsonText } from '../parts/json-text.tsx'
@@ -9,6 +9,7 @@ import { Time } from '../parts/time.tsx'
 import { type Entry, userName } from './entries.ts'
 import { EntryChanges } from './entry-changes.tsx'
 import { ProofOfEntry } from './proof-of-entry.tsx'
+import { ResourceName } from './resource-name.tsx'
 
 /** A selected entry: what changed, and what proves it. */
 export function EntryDetail({ entry, onClose }: { entry: Entry; onClose(): void }) {
@@ -50,6 +51,9 @@ function EntryProperties({ entry }: { entry: Entry }) {
         )}
       </Property>
       <Property name={`Resource: ${resourceType}`}>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <ResourceName entry={entry} />
+        </Text>
         <Copied value={resourceId} what="id of the resource" />
         <Group gap="sm">
           <AnchorLink to="/audit" search={{ resource: resourceId }} size="sm">
@@ -84,6 +88,12 @@ function ResourceLinks({ type, id }: { type: string; id: string }) {
           Events
         </AnchorLink>
       </>
+    )
+  if (type === 'JOB')
+    return (
+      <AnchorLink to="/jobs/$jobId" params={{ jobId: id }} size="sm">
+        Job
+      </AnchorLink>
     )
   if (type === 'WEBHOOK')
     return (

@@ -1,12 +1,18 @@
-import { Button, Code, Group, List, Modal, Progress, Radio, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Progress, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import { CodeBlock } from '../parts/copy.tsx'
 import { AnchorLink } from '../parts/links.tsx'
+import { secondOf } from '../parts/local-time.ts'
+import { LoggedName } from '../parts/logged-name.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
-import { type ExportFilters, FORMATS, type Format } from './export.ts'
-import { type ExportState, fileName, useExport } from './use-export.ts'
+import { Properties, Property } from '../parts/properties.tsx'
+import { isUuid } from '../parts/uuid.ts'
+import { type ExportFilters, FORMATS, type Format, fileName } from './export.ts'
+import { type ExportState, useExport } from './use-export.ts'
+
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
 
 interface ExportDialogProps {
   filters: ExportFilters
@@ -18,6 +24,10 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
   const [format, setFormat] = useState<Format>('ndjson')
   const { state, start, resume, cancel } = useExport(filters)
   const isRunning = state.kind === 'running'
+  const total = useQuery({
+    queryKey: ['audit', 'total', filters],
+    queryFn: ({ signal }) => answer(client.listAuditLog({ ...filters, size: 1 }, { signal })),
+  }).data?.totalElements
   return (
     <Modal
       opened
@@ -28,7 +38,7 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>
-        <GivenFilters filters={filters} />
+        <Content filters={filters} format={format} {...(total !== undefined && { total })} />
         <Radio.Group label="Format" value={format} onChange={value => setFormat(value as Format)}>
           <Stack gap="xs" mt={6}>
             {Object.entries(FORMATS).map(([value, { label, use }]) => (
@@ -46,11 +56,11 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
         </Text>
         <CodeBlock
           label="Command that verifies the export"
-          text={`npm run audit -- verify ${fileName(format)}`}
+          text={`npm run audit -- verify ${fileName(format, filters)}`}
           maxHeight={80}
           wrap
         />
-        <ExportProgress state={state} filters={filters} />
+        <ExportProgress state={state} total={total} />
         {state.kind === 'failed' && (
           <ProblemPanel what="The export is incomplete" error={state.error} onRetry={resume} />
         )}
@@ -69,22 +79,36 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
   )
 }
 
-function GivenFilters({ filters }: { filters: ExportFilters }) {
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined)
-  if (given.length === 0) return <Text size="sm">All entries up to now.</Text>
+const NAMES = { text: 'Search', user: 'User', action: 'Action', resource: 'Resource' } as const
+
+/** What the file will have: how many entries, of which range, by which filters. */
+function Content({ filters, format, total }: { filters: ExportFilters; format: Format; total?: number }) {
+  const { from, to } = filters
+  const given = Object.entries(NAMES).flatMap(([key, name]) => {
+    const value = filters[key as keyof typeof NAMES]
+    return value ? [{ name, value }] : []
+  })
+  const isPart = from !== undefined || to !== undefined || given.length > 0
+  const count = total === undefined ? 'the' : total.toLocaleString('en')
   return (
-    <div>
+    <Stack gap={6}>
       <Text size="sm">
-        The entries that the filters of the page let through, and the hashes of the others:
+        The file will have {!isPart && total !== 1 && 'all '}
+        {count} {total === 1 ? 'entry' : 'entries'}
+        {isPart && ' that the filters of the page let through, and the hashes of the others'}.
       </Text>
-      <List size="sm">
-        {given.map(([name, value]) => (
-          <List.Item key={name}>
-            {name}: <Code>{String(value)}</Code>
-          </List.Item>
+      <Properties>
+        <Property name="Range">
+          {from ? secondOf(from) : 'First entry'} to {to ? secondOf(to) : 'now'} ({timeZone})
+        </Property>
+        {given.map(({ name, value }) => (
+          <Property key={name} name={name}>
+            {isUuid(value) ? <LoggedName id={value} /> : value}
+          </Property>
         ))}
-      </List>
-    </div>
+        <Property name="File">{fileName(format, filters)}</Property>
+      </Properties>
+    </Stack>
   )
 }
 
@@ -95,15 +119,11 @@ const LABELS = {
   failed: 'Interrupted. The part that is proven is kept, and the export continues after it',
 }
 
-function ExportProgress({ state, filters }: { state: ExportState; filters: ExportFilters }) {
-  const total = useQuery({
-    queryKey: ['audit', 'total', filters],
-    queryFn: ({ signal }) => answer(client.listAuditLog({ ...filters, size: 1 }, { signal })),
-  })
+function ExportProgress({ state, total }: { state: ExportState; total: number | undefined }) {
   if (state.kind === 'none') return null
   const { kind, so } = state
   // The file also has lines that are no records. It is complete only with its signed end.
-  const share = Math.min(99, (100 * so.lines) / Math.max(1, total.data?.totalElements ?? so.lines * 2))
+  const share = Math.min(99, (100 * so.lines) / Math.max(1, total ?? so.lines * 2))
   const percent = kind === 'complete' ? 100 : Math.floor(share)
   return (
     <Stack gap={6}>

@@ -62,3 +62,14 @@ test.for(['ndjson', 'csv', 'cef'] as const)(
     expect([whole.so.lines, whole.so.complete]).toEqual([4, true])
   },
 )
+
+test('the file of an export is named by its range', () => {
+  vi.useFakeTimers({ now: Date.parse('2026-11-29T12:00:00Z') })
+  const [day, second] = ['2026-11-01T00:00:00.000Z', '2026-11-20T08:30:05.000Z']
+  expect(exporting.fileName('csv', {})).toBe('audit-log-to-2026-11-29.csv')
+  expect(exporting.fileName('cef', { from: day })).toBe('audit-log-2026-11-01-to-2026-11-29.cef')
+  expect(exporting.fileName('csv', { from: day, to: second })).toBe(
+    'audit-log-2026-11-01-to-2026-11-20T083005Z.csv',
+  )
+  vi.useRealTimers()
+})

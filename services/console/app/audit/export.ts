@@ -16,6 +16,20 @@ export const FORMATS = {
 } as const
 export type Format = keyof typeof FORMATS
 
+/** The name of the file of an export, with its range in UTC; without an end it ends today. */
+export function fileName(format: Format, { from, to }: Pick<ExportFilters, 'from' | 'to'>): string {
+  const end = to ? stamp(to) : new Date().toISOString().slice(0, 10)
+  return `audit-log-${from ? `${stamp(from)}-` : ''}to-${end}.${format}`
+}
+
+/** A time in a file name: the day alone at midnight. */
+const stamp = (at: string) =>
+  new Date(at)
+    .toISOString()
+    .replace(/T00:00:00\.000Z$/, '')
+    .replace(/\.\d+/, '')
+    .replaceAll(':', '')
+
 /** A service that is slow may collect records for some time. */
 const SILENT_MS = 60_000
 

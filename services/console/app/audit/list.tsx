@@ -1,9 +1,9 @@
 import { Skeleton } from '@mantine/core'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
-import { LoggedName } from '../parts/logged-name.tsx'
 import { RowList, type Rows } from '../parts/rows.tsx'
 import classes from './audit.module.css'
 import { type Entry, userName } from './entries.ts'
+import { ResourceName } from './resource-name.tsx'
 
 interface EntryListProps {
   rows: Rows
@@ -40,27 +40,14 @@ export function EntryList({ rows, entry, selected, onSelect }: EntryListProps) {
 }
 
 function EntryCells({ entry }: { entry: Entry }) {
-  const { timestamp, action, resourceType, resourceId, details } = entry
-  const { api, webhook, eventType, displayName, name, username } = details.after ?? details.before ?? {}
+  const { timestamp, action, resourceType } = entry
   return (
     <>
       <span className={classes.time}>{timeWithMilliseconds(timestamp)}</span>
       <span className={classes.action}>{action}</span>
       <span className={classes.type}>{resourceType}</span>
       <span>
-        {typeof api === 'string' && (
-          <>
-            <LoggedName id={api} />{' '}
-          </>
-        )}
-        {typeof webhook === 'string' ? (
-          <>
-            {typeof eventType === 'string' && `${eventType} to `}
-            <LoggedName id={webhook} />
-          </>
-        ) : (
-          String(displayName ?? name ?? username ?? resourceId)
-        )}
+        <ResourceName entry={entry} />
       </span>
       <span>{userName(entry)}</span>
     </>

@@ -1,6 +1,13 @@
 import { useEffect, useRef, useState } from 'react'
 import { save } from '../parts/save.ts'
-import { type ExportFilters, type Format, NOTHING_RECEIVED, type Received, receiveExport } from './export.ts'
+import {
+  type ExportFilters,
+  type Format,
+  fileName,
+  NOTHING_RECEIVED,
+  type Received,
+  receiveExport,
+} from './export.ts'
 
 export type ExportState =
   | { kind: 'none' | 'running' | 'complete' | 'cancelled'; so: Received }
@@ -26,7 +33,7 @@ export function useExport(filters: ExportFilters) {
           setState({ kind: 'running', so })
         },
       })
-      save(so.blob, fileName(format))
+      save(so.blob, fileName(format, filters))
       setState({ kind: 'complete', so })
     } catch (error) {
       setState(ending.signal.aborted ? { kind: 'cancelled', so } : { kind: 'failed', so, error })
@@ -40,6 +47,3 @@ export function useExport(filters: ExportFilters) {
     cancel: () => running.current?.abort(),
   }
 }
-
-/** The name of a file that is exported today. */
-export const fileName = (format: Format) => `audit-log-${new Date().toISOString().slice(0, 10)}.${format}`

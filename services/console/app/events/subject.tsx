@@ -11,7 +11,8 @@ export function Subject({ event }: { event: FeedEvent }) {
     return name ?? <LoggedName id={webhookOf(event) ?? event.subject} />
   return (
     <>
-      <LoggedName id={api} /> {name}
+      <LoggedName id={api} />
+      {name && ` › ${name}`}
     </>
   )
 }

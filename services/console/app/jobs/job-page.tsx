@@ -2,6 +2,7 @@ import '../more-styles.ts'
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { durationText, jobText } from '../parts/job-text.ts'
 import { JobStatus, JobView } from '../parts/job-view.tsx'
 import { jobQuery } from '../parts/jobs.ts'
 import { OwnerName } from '../parts/owner-name.tsx'
@@ -10,7 +11,6 @@ import { Loading } from '../parts/states.tsx'
 import { Time } from '../parts/time.tsx'
 import { Trail } from '../parts/trail.tsx'
 import { Again } from './again.tsx'
-import { durationText, jobText } from './job-text.ts'
 
 const route = getRouteApi('/inside/jobs/$jobId')
 

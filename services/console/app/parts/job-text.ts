@@ -1,8 +1,8 @@
-import type { Job } from '../parts/jobs.ts'
-import { statusText } from '../parts/statuses.tsx'
+import type { Job } from './jobs.ts'
+import { statusText } from './statuses.tsx'
 
 /** What a job does, e.g. `Tag + reviewed, status Active on 2 APIs`. */
-export function jobText({ type, total, change }: Job): string {
+export function jobText({ type, total, change }: Pick<Job, 'type' | 'total' | 'change'>): string {
   const count = total.toLocaleString('en')
   if (type === 'IMPORT') return `Import of ${count} ${total === 1 ? 'item' : 'items'}`
   const { tags, status, owner, delete: deletion } = change ?? {}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Job } from '../parts/jobs.ts'
 import { durationText, jobText } from './job-text.ts'
+import type { Job } from './jobs.ts'
 
 const job: Job = {
   ...{ id: '3c9f0b52-1f64-4b0b-9f4e-6a2d5c8b7e21', type: 'BULK', status: 'COMPLETED', total: 2, done: 2 },
