@@ -6,6 +6,7 @@ import { AnchorLink } from '../parts/links.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
+import { TypeName } from '../parts/type-name.tsx'
 import { type Entry, userName } from './entries.ts'
 import { EntryChanges } from './entry-changes.tsx'
 import { ProofOfEntry } from './proof-of-entry.tsx'
@@ -18,7 +19,7 @@ export function EntryDetail({ entry, onClose }: { entry: Entry; onClose(): void 
       <Stack gap="sm">
         <Group justify="space-between" wrap="nowrap" align="start">
           <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
-            {entry.action}
+            <TypeName name={entry.action} />
           </Title>
           <CloseButton aria-label="Close the entry" onClick={onClose} />
         </Group>

@@ -38,7 +38,7 @@ export function AuditPage() {
           <Button size="xs" variant="default" onClick={refresh}>
             Refresh
           </Button>
-          <Button size="xs" onClick={() => setExporting(true)}>
+          <Button size="xs" disabled={isReversed(search)} onClick={() => setExporting(true)}>
             Export
           </Button>
         </Group>
@@ -50,7 +50,13 @@ export function AuditPage() {
         onChange={changed => change({ ...changed, entry: undefined, at: undefined })}
       />
       {/* Other filters begin at the top of the list. */}
-      {!isReversed(search) && (
+      {isReversed(search) ? (
+        <Empty title="Until must be after From">
+          <Button variant="default" onClick={() => change({ from: undefined, to: undefined })}>
+            Clear both times
+          </Button>
+        </Empty>
+      ) : (
         <Entries
           key={JSON.stringify([filtersOf(search), search.sort])}
           search={search}

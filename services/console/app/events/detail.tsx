@@ -8,7 +8,7 @@ import { AnchorLink, ButtonLink } from '../parts/links.tsx'
 import { timeWithMilliseconds } from '../parts/local-time.ts'
 import { Properties, Property } from '../parts/properties.tsx'
 import { Time } from '../parts/time.tsx'
-
+import { TypeName } from '../parts/type-name.tsx'
 import type { FeedEvent } from './buffer.ts'
 import { apiOf, webhookOf } from './describe.ts'
 import { Actor, Subject } from './subject.tsx'
@@ -27,7 +27,7 @@ export function EventDetail({ event, onClose }: EventDetailProps) {
       <Stack gap="sm">
         <Group justify="space-between" wrap="nowrap" align="start">
           <Title order={2} size="h4" style={{ overflowWrap: 'anywhere' }}>
-            {event.type}
+            <TypeName name={event.type} />
           </Title>
           <CloseButton aria-label="Close the event" onClick={onClose} />
         </Group>

@@ -101,7 +101,7 @@ export const referenceOf = (
 ): Promise<Choice> => KINDS[kind].one(id, signal, cache)
 
 /** Characters of a chosen name that the narrowest field shows. The whole name of a longer one is below the field. */
-const SHOWN = 24
+const SHOWN = 18
 const BELOW = ['label', 'input', 'description', 'error'] as const
 
 /** Properties of a field whose chosen value is this text. */
