@@ -153,7 +153,8 @@ interface VersionRowProps extends Omit<VersionTableProps, 'versions'> {
 function VersionRow({ api, version, documented, isWide, allowed, onDo }: VersionRowProps) {
   const those = documented?.get(version.id)
   const primary = primaryOf(those?.documents ?? [])
-  const operations = primary?.counts.operations.toLocaleString('en')
+  const operations =
+    primary && those?.documents.reduce((sum, { counts }) => sum + counts.operations, 0).toLocaleString('en')
   const document = documented && (
     <Documents api={api} version={version} documents={those?.documents ?? []} allowed={allowed} />
   )
@@ -179,7 +180,11 @@ function VersionRow({ api, version, documented, isWide, allowed, onDo }: Version
         {!isWide && (
           <Stack gap={4} mt={4} align="start">
             {document}
-            {primary && <Text size="sm">{operations} operations</Text>}
+            {primary && (
+              <Text size="sm">
+                {operations} {operations === '1' ? 'operation' : 'operations'}
+              </Text>
+            )}
             {score}
             <StatusBadge status={version.status} />
           </Stack>
@@ -236,7 +241,7 @@ function Documents({ api, version, documents, allowed }: DocumentsProps) {
       </Text>
       <Text size="xs" c="dimmed">
         {KINDS[shown.kind]}
-        {documents.length > 1 && `, +${(documents.length - 1).toLocaleString('en')}`}
+        {documents.length > 1 && ` and ${documents.length - 1} more`}
       </Text>
     </Group>
   )
