@@ -48,9 +48,9 @@ test.for<[name: string, read: (search: Search) => object, used: Search, known: o
   [
     'the feed',
     readEventsSearch,
-    { ...TIME, type: 'API_CREATED,TEST', api: ID, since: 'all' },
-    { ...UTC, type: ['API_CREATED', 'TEST'], api: ID, since: 'all' },
-    { since: 'yesterday', from: 'soon', type: 5, api: '' },
+    { ...TIME, type: 'API_CREATED,TEST', api: ID, since: 'all', order: 'oldest' },
+    { ...UTC, type: ['API_CREATED', 'TEST'], api: ID, since: 'all', order: 'oldest' },
+    { since: 'yesterday', from: 'soon', type: 5, api: '', order: 'none' },
   ],
   [
     'the webhooks',

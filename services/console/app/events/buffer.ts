@@ -24,6 +24,7 @@ export class EventBuffer {
   #waiting = limited(WAITING_ROWS, WAITING_LENGTH)
   /** Events that may still be shown before the list pauses. */
   #allowed: number
+  #byHand = false
   #reached: string | undefined
 
   /** @param allowed events after which the list pauses */
@@ -33,6 +34,10 @@ export class EventBuffer {
 
   get paused(): boolean {
     return this.#allowed <= 0
+  }
+  /** Whether a person has paused the list. */
+  get pausedByHand(): boolean {
+    return this.#byHand
   }
   /** Whether no further event should be received now. */
   get full(): boolean {
@@ -64,11 +69,13 @@ export class EventBuffer {
 
   pause(): void {
     this.#allowed = 0
+    this.#byHand = true
   }
 
   /** Shows waiting events. @param count events after which the list pauses again */
   show(count = Number.POSITIVE_INFINITY): void {
     this.#allowed = count
+    this.#byHand = false
     for (const held of this.#waiting.take(count)) this.#show(held)
   }
 

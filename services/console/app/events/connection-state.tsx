@@ -14,15 +14,15 @@ const LABELS: Record<Connection['kind'], { text: string; color: string }> = {
   ended: { text: 'Complete', color: 'gray' },
 }
 
-/** Whether new events arrive, as a word. @param oldestFirst whether more is loaded on demand */
-export function ConnectionBadge({ state, oldestFirst }: { state: FeedState; oldestFirst: boolean }) {
+/** Whether new events arrive, as a word. */
+export function ConnectionBadge({ state }: { state: FeedState }) {
   const { text, color } = LABELS[state.connection.kind]
   const { kind } = state.connection
-  const isPaused = kind === 'full' || (state.paused && kind === 'live' && (!oldestFirst || state.waiting > 0))
+  const isPaused = kind === 'full' || (state.paused && kind === 'live')
   return (
     <div role="status" aria-label="Connection">
       <StateBadge color={isPaused ? 'orange' : color}>
-        {isPaused ? (oldestFirst ? 'More to load' : 'Paused') : text}
+        {isPaused ? (state.pausedByHand || state.waiting === 0 ? 'Paused' : 'More to load') : text}
       </StateBadge>
     </div>
   )

@@ -28,6 +28,8 @@ export interface FeedState {
   shown: readonly FeedEvent[]
   waiting: number
   paused: boolean
+  /** Whether a person has paused the list. Otherwise it pauses when it is filled for the first time. */
+  pausedByHand: boolean
   removed: number
   /** Number of events that arrived, and the time of the last one. */
   received: number
@@ -88,11 +90,11 @@ function drawingOf(buffer: EventBuffer) {
   let connection: Connection = { kind: 'connecting' }
   let timer: ReturnType<typeof setTimeout> | undefined
   const copy = (): FeedState => {
-    const { waiting, paused, removed, received, reached } = buffer
+    const { waiting, paused, pausedByHand, removed, received, reached } = buffer
     const shown = connection.kind === 'reading' ? state.shown : buffer.shown
-    return { connection, shown, waiting, paused, removed, received, reached }
+    return { connection, shown, waiting, paused, pausedByHand, removed, received, reached }
   }
-  let state: FeedState = { ...NOTHING, connection, paused: buffer.paused }
+  let state: FeedState = { ...NOTHING, connection, paused: buffer.paused, pausedByHand: false }
   const draw = () => {
     clearTimeout(timer)
     timer = undefined

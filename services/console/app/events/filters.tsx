@@ -6,6 +6,7 @@ import { FilterGrid } from '../parts/filter-grid.tsx'
 import { ReferencePicker } from '../parts/reference-picker.tsx'
 import { TimeField } from '../parts/time-field.tsx'
 import { groupOf } from './describe.ts'
+import classes from './events.module.css'
 import { type EventsSearch, PERIODS, type Period, periodOf } from './search.ts'
 
 interface FiltersProps {
@@ -13,41 +14,68 @@ interface FiltersProps {
   onChange(change: Partial<Record<keyof EventsSearch, EventsSearch[keyof EventsSearch]>>): void
 }
 
-/** What the feed has: where it begins, and which events pass. */
+const ORDERS = [
+  { value: 'newest', label: 'Newest first' },
+  { value: 'oldest', label: 'Oldest first' },
+]
+/** Characters of the name of an API that its field shows. */
+const API_SHOWN = { alone: 44, besideTime: 28 }
+
+/** What the feed has: where it begins, which events pass, and their order. */
 export function Filters({ search, onChange }: FiltersProps) {
-  const [more, setMore] = useState(Boolean(search.webhook || search.user || search.to || search.after))
+  const hasTime = search.from !== undefined && search.after === undefined
   return (
-    <FilterGrid label="Filters of events">
-      <Begin search={search} onChange={onChange} />
-      {search.from && !search.after && (
+    <FilterGrid
+      label="Filters of events"
+      className={classes.filters}
+      moreSet={Boolean(search.webhook || search.user || search.to || search.after)}
+      more={<MoreFilters search={search} onChange={onChange} />}
+    >
+      {/* Each field is one element of the grid: a select has further ones. */}
+      <div>
+        <Begin search={search} onChange={onChange} />
+      </div>
+      <div>
+        <Select
+          label="Order"
+          data={ORDERS}
+          value={search.order ?? 'newest'}
+          allowDeselect={false}
+          onChange={order => onChange({ order: order === 'oldest' ? order : undefined, event: search.event })}
+        />
+      </div>
+      {hasTime && (
         <TimeField label="Time" value={search.from} onChange={from => onChange({ from, event: undefined })} />
       )}
-      <Types types={search.type ?? []} onChange={type => onChange({ type })} />
-      <ReferencePicker kind="api" label="API" value={search.api} onChange={api => onChange({ api })} />
-      {more && (
-        <>
-          <ReferencePicker
-            kind="webhook"
-            label="Webhook"
-            value={search.webhook}
-            onChange={webhook => onChange({ webhook })}
-          />
-          <ReferencePicker
-            kind="user"
-            label="User"
-            value={search.user}
-            onChange={user => onChange({ user })}
-          />
-          <TimeField label="Until" value={search.to} onChange={to => onChange({ to })} />
-          <AfterPosition key={search.after} after={search.after} onChange={onChange} />
-        </>
-      )}
-      <Group align="end" mih={36}>
-        <Button size="compact-sm" variant="subtle" aria-expanded={more} onClick={() => setMore(!more)}>
-          {more ? 'Fewer filters' : 'More filters'}
-        </Button>
-      </Group>
+      <div>
+        <Types types={search.type ?? []} onChange={type => onChange({ type })} />
+      </div>
+      <div>
+        <ReferencePicker
+          kind="api"
+          label="API"
+          shown={hasTime ? API_SHOWN.besideTime : API_SHOWN.alone}
+          value={search.api}
+          onChange={api => onChange({ api })}
+        />
+      </div>
     </FilterGrid>
+  )
+}
+
+function MoreFilters({ search, onChange }: FiltersProps) {
+  return (
+    <>
+      <ReferencePicker
+        kind="webhook"
+        label="Webhook"
+        value={search.webhook}
+        onChange={webhook => onChange({ webhook })}
+      />
+      <ReferencePicker kind="user" label="User" value={search.user} onChange={user => onChange({ user })} />
+      <TimeField label="Until" value={search.to} onChange={to => onChange({ to })} />
+      <AfterPosition key={search.after} after={search.after} onChange={onChange} />
+    </>
   )
 }
 

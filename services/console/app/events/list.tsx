@@ -16,17 +16,19 @@ interface EventListProps {
   added: number
   /** The events with which the list begins. */
   end: 'newest' | 'oldest'
+  /** Whether later events have arrived that the list does not have yet. */
+  isPart: boolean
   selected: string | undefined
   onSelect(event: FeedEvent): void
   /** What is below the list. */
   children: ReactNode
 }
 
-const ABOVE = { open: 305, folded: 290 }
+const ABOVE = { open: 345, folded: 290 }
 const HEADS = ['Time', 'Event', 'Subject', 'By']
 
 /** The events. The list stays at its beginning while the person has not scrolled away from it. */
-export function EventList({ events, added, end, selected, onSelect, children }: EventListProps) {
+export function EventList({ events, added, end, isPart, selected, onSelect, children }: EventListProps) {
   const rows = useRows(events.length, index => events[index]?.id ?? String(index), selected !== undefined)
   const { atTop, toTop } = useTop(rows, added, selected === undefined)
   return (
@@ -49,7 +51,7 @@ export function EventList({ events, added, end, selected, onSelect, children }: 
         }}
       </RowList>
       <Group justify="space-between" mt="xs" mih={30} gap="xs">
-        <Legend events={events} end={end} />
+        <Legend events={events} end={end} isPart={isPart} />
         {children}
         {!atTop && (
           <Button size="xs" variant="default" onClick={toTop}>
@@ -82,7 +84,7 @@ function useTop({ list, height }: Rows, added: number, follows: boolean) {
 }
 
 /** What the colours of the shown events mean, their order, and the time zone of their times. */
-function Legend({ events, end }: Pick<EventListProps, 'events' | 'end'>) {
+function Legend({ events, end, isPart }: Pick<EventListProps, 'events' | 'end' | 'isPart'>) {
   const groups = useMemo(() => groupsOf(events.map(({ type }) => type)), [events])
   return (
     <Group gap="xs" fz="xs" role="group" aria-label="Colours and order of the events">
@@ -93,7 +95,8 @@ function Legend({ events, end }: Pick<EventListProps, 'events' | 'end'>) {
         </span>
       ))}
       <span>
-        {end === 'newest' ? 'Newest first' : 'Oldest first'}, in order of arrival: times can differ slightly
+        {end === 'oldest' ? 'Oldest first' : isPart ? 'Newest of the loaded events first' : 'Newest first'},
+        in order of arrival: times can differ slightly
       </span>
       <TimeZone />
     </Group>

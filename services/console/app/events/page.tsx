@@ -27,8 +27,7 @@ export function EventsPage() {
   const { feed, state } = useFeed(readOf(search), round)
   const { trace } = search
   const received = trace ? state.shown.filter(({ traceId }) => traceId === trace) : state.shown
-  // A person who begins with the oldest event reads forward from it.
-  const oldestFirst = periodOf(search) === 'all'
+  const oldestFirst = search.order === 'oldest'
   const events = oldestFirst ? received : received.toReversed()
   const selected = useSelected(events, search.event)
   const change = (changed: object, replace = false) =>
@@ -58,7 +57,7 @@ export function EventsPage() {
       <Removed
         count={state.removed}
         shown={state.shown}
-        onOldest={oldestFirst ? undefined : () => change({ since: 'all', from: undefined, after: undefined })}
+        onOldest={periodOf(search) === 'all' ? undefined : () => change(OLDEST)}
       />
       <Split
         selected={selected?.id}
@@ -68,9 +67,11 @@ export function EventsPage() {
             <Nothing state={state} search={search} onChange={change} />
           ) : (
             <EventList
+              key={search.order}
               events={events}
               added={oldestFirst ? -state.removed : events.length + (trace ? 0 : state.removed)}
               end={oldestFirst ? 'oldest' : 'newest'}
+              isPart={state.paused && state.waiting > 0}
               selected={search.event}
               onSelect={({ id }) => change({ event: id }, true)}
             >
@@ -90,6 +91,9 @@ export function EventsPage() {
   )
 }
 
+/** The search that begins with the oldest event and has it at the top. */
+const OLDEST = { since: 'all', from: undefined, after: undefined, order: 'oldest' } as const
+
 /** The selected event. It stays when it is removed from the list. */
 function useSelected(events: readonly FeedEvent[], id: string | undefined): FeedEvent | undefined {
   const last = useRef<FeedEvent>(undefined)
@@ -98,33 +102,34 @@ function useSelected(events: readonly FeedEvent[], id: string | undefined): Feed
   return last.current?.id === id ? last.current : undefined
 }
 
-/** Events that are read from the oldest on are loaded below the list, and never wait for anything else. */
+/** More events are loaded at the end of the list where they appear: here, or below the list. */
 function Controls({ feed, state, oldestFirst }: { feed: Feed; state: FeedState; oldestFirst: boolean }) {
   const { connection, paused } = state
+  const isOver = connection.kind === 'ended' || connection.kind === 'refused'
   const waiting = state.waiting.toLocaleString('en')
   const most = connection.kind === 'full' ? `more than ${waiting}` : waiting
-  const badge = <ConnectionBadge state={state} oldestFirst={oldestFirst} />
-  if (oldestFirst) return badge
   return (
     <Group gap="xs">
-      {badge}
+      <ConnectionBadge state={state} />
       {paused && (
         <Text size="sm" component="output">
           {most} waiting
         </Text>
       )}
-      {paused && state.waiting > STEP && (
+      {!oldestFirst && paused && state.waiting > STEP && (
         <Button size="xs" variant="default" onClick={() => feed.show(STEP)}>
           Show the next {STEP}
         </Button>
       )}
-      <Button
-        size="xs"
-        variant={paused ? 'filled' : 'default'}
-        onClick={() => (paused ? feed.show() : feed.pause())}
-      >
-        {paused ? 'Resume' : 'Pause'}
-      </Button>
+      {(paused || !isOver) && (
+        <Button
+          size="xs"
+          variant={paused ? 'filled' : 'default'}
+          onClick={() => (paused ? feed.show() : feed.pause())}
+        >
+          {paused ? 'Resume' : 'Pause'}
+        </Button>
+      )}
     </Group>
   )
 }
@@ -158,7 +163,7 @@ function Refused({ state: { connection }, onChange, onRetry }: PartProps & { onR
 interface RemovedProps {
   count: number
   shown: readonly FeedEvent[]
-  /** Begins with the oldest event; absent where the list does so. */
+  /** Begins with the oldest event; absent where the feed has begun with it. */
   onOldest: (() => void) | undefined
 }
 
@@ -179,7 +184,7 @@ function Removed({ count, shown, onOldest }: RemovedProps) {
         The {count.toLocaleString('en')} before them are left out: choose filters or another beginning.
       </Text>
       <Button size="compact-sm" variant="default" onClick={onOldest}>
-        Begin with the oldest event
+        Show the oldest event first
       </Button>
     </Group>
   )
@@ -202,12 +207,12 @@ function Nothing({ state, search, onChange }: PartProps & { search: EventsSearch
           {kind === 'ended' ? 'Change the times or the filters.' : 'New events appear here as they happen.'}
         </Text>
         <Group gap="xs" justify="center">
-          {(period === '5m' || period === '1h') && (
-            <Button variant="default" onClick={() => begin('1d')}>
-              Show the last 24 hours
+          {period && period !== '7d' && period !== 'all' && (
+            <Button variant="default" onClick={() => begin('7d')}>
+              Show the last 7 days
             </Button>
           )}
-          {period !== 'all' && (
+          {(!period || period === '7d') && (
             <Button variant="default" onClick={() => begin('all')}>
               Begin with the oldest event
             </Button>

@@ -18,6 +18,8 @@ export interface EventsSearch {
   from?: string
   since?: Period | 'all'
   to?: string
+  /** Oldest first; newest first if it is absent. */
+  order?: 'oldest'
   /** Shows only the received events of this trace. */
   trace?: string
   /** Id of the selected event. */
@@ -44,6 +46,7 @@ export function readEventsSearch(search: Record<string, unknown>): EventsSearch 
   const { since } = search
   if (since === 'all' || (typeof since === 'string' && Object.hasOwn(PERIODS, since)))
     found.since = since as Period | 'all'
+  if (search.order === 'oldest') found.order = 'oldest'
   return found
 }
 
@@ -60,4 +63,4 @@ export function lengthOf(search: EventsSearch) {
 }
 
 /** What is read from the service: the state without what concerns the page alone. */
-export const readOf = ({ event: _, trace: __, ...read }: EventsSearch): EventsSearch => read
+export const readOf = ({ event: _, trace: __, order: ___, ...read }: EventsSearch): EventsSearch => read

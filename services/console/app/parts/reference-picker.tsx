@@ -105,8 +105,8 @@ const SHOWN = 18
 const BELOW = ['label', 'input', 'description', 'error'] as const
 
 /** Properties of a field whose chosen value is this text. */
-export const wholeText = (text: string | undefined) =>
-  text && text.length > SHOWN ? { description: text, inputWrapperOrder: [...BELOW] } : {}
+export const wholeText = (text: string | undefined, shown = SHOWN) =>
+  text && text.length > shown ? { description: text, inputWrapperOrder: [...BELOW] } : {}
 
 const messageOf = ({ isFetching, isError }: { isFetching: boolean; isError: boolean }) => {
   if (isFetching) return 'Searching'
@@ -118,6 +118,8 @@ interface ReferencePickerProps {
   label: string
   value: string | undefined
   onChange(id: string | undefined): void
+  /** Characters of a chosen name that the field shows. */
+  shown?: number
   description?: string
   error?: string | undefined
 }
@@ -126,7 +128,7 @@ interface ReferencePickerProps {
  * Chooses a record by a part of its name or by its id. The id also works for a record that was deleted, and without the scope
  * that lists the records.
  */
-export function ReferencePicker({ kind, label, value, onChange, ...input }: ReferencePickerProps) {
+export function ReferencePicker({ kind, label, value, onChange, shown, ...input }: ReferencePickerProps) {
   const { scope, find, one }: Kind = KINDS[kind]
   const allowed = useAllowed(scope)
   const [typed, setTyped] = useState('')
@@ -153,7 +155,7 @@ export function ReferencePicker({ kind, label, value, onChange, ...input }: Refe
   )
   return (
     <Select
-      {...wholeText(current[0]?.label)}
+      {...wholeText(current[0]?.label, shown)}
       {...input}
       label={label}
       placeholder={allowed ? 'Name or id' : 'Id'}
