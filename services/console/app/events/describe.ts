@@ -43,6 +43,10 @@ const idOf = (value: unknown) => textOf(isRecord(value) ? value.id : value)
 export const apiOf = ({ type, subject, data }: FeedEvent): string | undefined =>
   idOf(data.api) ?? (groupOf(type).group === 'APIs' && type !== 'API_DELETED' ? subject : undefined)
 
+/** Id of the environment to which an API is deployed, or from which it is removed. */
+export const environmentOf = ({ type, data }: FeedEvent): string | undefined =>
+  groupOf(type).group === 'Deployments' ? idOf(data.environment) : undefined
+
 /** Id of the webhook that an event concerns. */
 export const webhookOf = ({ type, subject, data }: FeedEvent): string | undefined =>
   idOf(data.webhook) ?? (type.startsWith('WEBHOOK_') ? subject : undefined)
