@@ -39,6 +39,8 @@ const storedRecord = z.object({
   details: z.object({ before: fields.nullable(), after: fields.nullable() }),
   /** The time whose state a restored resource got again. */
   restoredTo: z.string().exactOptional(),
+  /** The id of the environment of a deployment or an undeployment. */
+  environment: z.string().exactOptional(),
   /** SHA-256 of the canonical JSON of the personal fields, for records that have some. */
   commitment: z.string().exactOptional(),
   /** SHA-256 of the event as it is stored. */

@@ -163,7 +163,7 @@ function documentOf(
 ): AuditDocument | undefined {
   const { change, actor, at: timestamp, requestId } = metadata
   if (!change) return undefined
-  const { resourceType, resourceId, restoredTo, personal } = change
+  const { resourceType, resourceId, restoredTo, environment, personal } = change
   const action = auditedAction(change)
   const shown = (resource: object | null) =>
     resource ? readableData(action, resource as Record<string, unknown>) : null
@@ -180,6 +180,7 @@ function documentOf(
     requestId,
     details: { before: shown(change.before), after: shown(change.after) },
     ...(restoredTo !== undefined && { restoredTo }),
+    ...(environment !== undefined && { environment }),
     ...(personal && { commitment: personal.commitment }),
     eventHash: own,
     logHash: log.hash,

@@ -48,6 +48,7 @@ export function auditRecords({
       resourceType,
       resourceId,
       details: detailsOf(stored, names, personal),
+      environment: stored.environment ?? null,
       requestId,
       number: doc.number,
       position,

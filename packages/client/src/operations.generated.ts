@@ -1704,6 +1704,8 @@ export interface Schemas {
     resourceId: string
     /** The resource before and after */
     details: Schemas['AuditDetails']
+    /** Id of the environment of a deployment or an undeployment; null for other changes */
+    environment: string | null
     /** Id of the request */
     requestId: string
     /** Network address of the caller. Null when it is unknown, and when the user is erased */
@@ -2130,6 +2132,8 @@ export interface Schemas {
     revision: number | null
     /** For API_RESTORED: the time of the restored state */
     restoredTo: string | null
+    /** Id of the environment of a deployment or an undeployment; null for other changes */
+    environment: string | null
     /** Id of the request */
     requestId: string
     /** JSON Patch (RFC 6902) from the record before the change to the record after it. A resource that does not exist is the empty object */

@@ -40,7 +40,7 @@ describe.concurrent('the history of an API', () => {
     })
     const changed = put.as<Api>(200)
     ;(await admin.put(`/apis/${api.id}/image`, undefined, { body: form(png(1, 1)) })).is(200)
-    await deploy(api)
+    const { environment } = await deploy(api)
     ;(await admin.delete(`/apis/${api.id}/image`)).is(204)
     ;(await admin.post(`/apis/${api.id}/restore`, { at: api.createdAt })).is(200)
 
@@ -55,13 +55,18 @@ describe.concurrent('the history of an API', () => {
       'API_IMAGE_DELETED',
       'API_RESTORED',
     ])
+    expect(entries.map(entry => entry.environment)).toEqual(
+      entries.map(({ operation }) => (operation.includes('DEPLOY') ? environment : null)),
+    )
     const record = await readApi(api.id)
     expect(replayed(entries)).toEqual(withoutName(record))
     // The audit log has the changes of images as media recorded them.
     const query = { resource: api.id, sort: 'timestamp,asc', size: 100 }
     const audited = (await admin.get('/auditLog', query)).as<Page<AuditRecord>>(200).content
     expect(operations(entries)).toEqual(expect.arrayContaining(audited.map(({ action }) => action)))
-    const inBoth = ({ id, timestamp, requestId }: Entry | AuditRecord) => ({ id, timestamp, requestId })
+    const inBoth = ({ id, timestamp, environment, requestId }: Entry | AuditRecord) => ({
+      ...{ id, timestamp, environment, requestId },
+    })
     const ofCatalog = audited.filter(({ action }) => !action.includes('IMAGE'))
     expect(entries.filter(({ operation }) => !operation.includes('IMAGE')).map(inBoth)).toEqual(
       ofCatalog.map(inBoth),

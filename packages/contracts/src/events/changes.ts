@@ -27,6 +27,8 @@ interface ChangeOf<Type extends ResourceType> {
   after: z.output<Changes[Type]['snapshot']> | null
   /** Set if the event restored the state of an earlier time: that time, ISO 8601 UTC. */
   restoredTo?: string
+  /** The id of the environment of a deployment or an undeployment. */
+  environment?: string
   /** Only in changes of users. */
   personal?: SealedFields
 }

@@ -47,6 +47,9 @@ export const HistoryEntry = z
     restoredTo: Timestamp.nullable().meta({
       description: 'For API_RESTORED: the time of the restored state',
     }),
+    environment: z.string().nullable().meta({
+      description: 'Id of the environment of a deployment or an undeployment; null for other changes',
+    }),
     requestId: z.string(),
     changes: z.array(PatchOperation).meta({
       description:
@@ -71,6 +74,7 @@ const example: HistoryEntry = {
   resourceId: apiExample.id,
   revision: 1,
   restoredTo: null,
+  environment: null,
   requestId: '1f6d9a3e-7f0b-4a7e-9d52-0a4c2b8e6f31',
   changes: [
     { op: 'replace', path: '/url', value: '/pay', before: '/payments' },

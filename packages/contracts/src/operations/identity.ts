@@ -519,6 +519,9 @@ export const AuditRecord = z
         after: z.record(z.string(), z.unknown()).nullable(),
       })
       .meta({ id: 'AuditDetails' }),
+    environment: z.string().nullable().meta({
+      description: 'Id of the environment of a deployment or an undeployment; null for other changes',
+    }),
     requestId: z.string(),
     address: z.string().nullable().meta({
       description: 'Network address of the caller. Null when it is unknown, and when the user is erased',
@@ -537,6 +540,7 @@ export const AuditRecord = z
       resourceType: 'API',
       resourceId: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
       details: { before: { displayName: 'Payment' }, after: { displayName: 'Payments' } },
+      environment: null,
       requestId: '6a1b0f0e-54a7-4a0f-9c86-3d0f3f2b7c11',
       address: '203.0.113.7',
       number: 4711,

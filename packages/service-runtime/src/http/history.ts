@@ -63,6 +63,7 @@ export function historyDocument(
     resourceId,
     revision,
     restoredTo: change?.restoredTo ?? null,
+    environment: change?.environment ?? null,
     requestId,
     changes,
   }
@@ -162,6 +163,7 @@ async function entriesFor(
     resourceId: shown.resourceId,
     revision: shown.revision,
     restoredTo: shown.restoredTo,
+    environment: shown.environment,
     requestId: shown.requestId,
     changes: shown.changes,
   }))

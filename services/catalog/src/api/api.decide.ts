@@ -167,6 +167,10 @@ function describe(before: ApiState, event: ApiEvent, after: ApiState, command?: 
     before: was ?? null,
     after: after.status === 'Live' && is ? is : null,
   })
+  const deployment = (action: ChangeAction<'API'>, { environment }: { environment: string }): Change => ({
+    ...api(action),
+    environment,
+  })
   const version = (action: ChangeAction<'API_VERSION'>, id: string): Change => {
     const of = (state: ApiState) =>
       state.status === 'Live' ? (state.versions.get(id)?.record ?? null) : null
@@ -186,13 +190,16 @@ function describe(before: ApiState, event: ApiEvent, after: ApiState, command?: 
     case 'ApiDeleted':
       return api('API_DELETED')
     case 'DeploymentStarted':
-      return api(event.data.type === 'DEPLOY' ? 'API_DEPLOYMENT_STARTED' : 'API_UNDEPLOYMENT_STARTED')
+      return deployment(
+        event.data.type === 'DEPLOY' ? 'API_DEPLOYMENT_STARTED' : 'API_UNDEPLOYMENT_STARTED',
+        event.data,
+      )
     case 'ApiDeployed':
-      return api('API_DEPLOYED')
+      return deployment('API_DEPLOYED', event.data)
     case 'ApiUndeployed':
-      return api('API_UNDEPLOYED')
+      return deployment('API_UNDEPLOYED', event.data)
     case 'DeploymentFailed':
-      return api('API_DEPLOYMENT_FAILED')
+      return deployment('API_DEPLOYMENT_FAILED', event.data)
     case 'VersionCreated':
       return version('API_VERSION_CREATED', event.data.id)
     case 'VersionUpdated':

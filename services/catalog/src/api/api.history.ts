@@ -17,7 +17,7 @@ export interface ApiHistoryDocument extends HistoryDocument {
 
 export const apiHistory = defineCollection<ApiHistoryDocument>({
   name: 'catalog.history',
-  version: 1,
+  version: 2,
   fields: { ...historyFields, inApi: 'string' },
 })
 

@@ -24,7 +24,7 @@ export function EntryDetail({ entry, onClose }: { entry: Entry; onClose(): void 
           <CloseButton aria-label="Close the entry" onClick={onClose} />
         </Group>
         <ProofOfEntry number={entry.number} />
-        <EntryChanges details={entry.details} />
+        <EntryChanges details={entry.details} environment={entry.environment} />
         <EntryProperties entry={entry} />
         <JsonText title="Record" value={entry} />
       </Stack>

@@ -4,7 +4,10 @@ import { differences } from './differences.ts'
 import type { Entry } from './entries.ts'
 
 /** The fields that an entry has changed, with their old and new values. */
-export function EntryChanges({ details: { before, after } }: Pick<Entry, 'details'>) {
+export function EntryChanges({
+  details: { before, after },
+  environment,
+}: Pick<Entry, 'details' | 'environment'>) {
   const changed = differences(before, after)
   return (
     <div>
@@ -12,6 +15,11 @@ export function EntryChanges({ details: { before, after } }: Pick<Entry, 'detail
         Changes
       </Title>
       {changed.length === 0 && <Text size="sm">No field has changed.</Text>}
+      {environment !== null && (
+        <Text size="sm" mb={6}>
+          The status is that of all environments of the API together.
+        </Text>
+      )}
       <Stack gap="xs" component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
         {changed.map(({ path, before: former, after: present }) => (
           <li key={path}>

@@ -1,3 +1,4 @@
+import { useEnvironmentNames } from '../parts/environments.ts'
 import { jobText } from '../parts/job-text.ts'
 import type { Job } from '../parts/jobs.ts'
 import { secondOf } from '../parts/local-time.ts'
@@ -5,7 +6,9 @@ import { LoggedName } from '../parts/logged-name.tsx'
 import type { Entry } from './entries.ts'
 
 /** The resource of an entry in words, after the name of the API that it belongs to. */
-export function ResourceName({ entry: { resourceType, resourceId, details } }: { entry: Entry }) {
+export function ResourceName({ entry }: { entry: Entry }) {
+  const { resourceType, resourceId, details, environment } = entry
+  const environments = useEnvironmentNames(environment !== null)
   const state: Record<string, unknown> = details.after ?? details.before ?? {}
   const { api, webhook, eventType, from, to } = state
   const own = nameIn(state)
@@ -23,6 +26,7 @@ export function ResourceName({ entry: { resourceType, resourceId, details } }: {
         <LoggedName id={webhook} />
       </>
     )
+  if (environment !== null) return `${own ?? resourceId} › ${environments.get(environment) ?? environment}`
   if (typeof api !== 'string') return own ?? resourceId
   return (
     <>

@@ -74,8 +74,11 @@ interface HistoryItemProps {
 }
 
 function HistoryItem({ entry, title, onShow, labels, current }: HistoryItemProps) {
-  const changes = remarkable(entry.changes)
-  const { timestamp, restoredTo } = entry
+  const { timestamp, restoredTo, environment } = entry
+  // The title says what an environment got. The status is that of all environments together.
+  const changes = remarkable(entry.changes).filter(
+    ({ path }) => environment === null || path !== '/deploymentStatus',
+  )
   return (
     <Paper
       component="article"

@@ -21,7 +21,7 @@ import { withoutSecrets } from './webhook.ts'
 /** The changes of webhooks, without secrets. */
 export const webhookHistory = defineCollection<HistoryDocument>({
   name: 'notifier.history',
-  version: 1,
+  version: 2,
   fields: historyFields,
 })
 

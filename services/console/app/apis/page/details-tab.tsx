@@ -5,6 +5,7 @@ import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { fieldName, remarkable } from '../../parts/changes.tsx'
 import { Copied } from '../../parts/copy.tsx'
+import { useEnvironmentNames } from '../../parts/environments.ts'
 import { Figure } from '../../parts/figure.tsx'
 import { By } from '../../parts/history-list.tsx'
 import { AnchorLink, ButtonLink, Outside } from '../../parts/links.tsx'
@@ -200,6 +201,7 @@ function RunsIn({ api: { deployedOn = [], deploymentStatus } }: { api: Schemas['
 function ChangedLast({ api }: { api: Schemas['Api'] }) {
   const history = useHistory(api)
   const [last] = history
+  const environments = useEnvironmentNames(typeof last?.environment === 'string')
   const isRead = last !== undefined && last.timestamp >= api.updatedAt
   const fields = isRead ? remarkable(last.changes).map(({ path }) => fieldName(path, LABELS)) : []
   const namesFields = last?.operation === 'API_UPDATED' || last?.operation === 'API_RESTORED'
@@ -207,7 +209,7 @@ function ChangedLast({ api }: { api: Schemas['Api'] }) {
     <Figure name="Changed last" value={<Time at={isRead ? last.timestamp : api.updatedAt} />}>
       {isRead && (
         <>
-          {titleOf(last, versionNamesIn(history))}
+          {titleOf(last, { versions: versionNamesIn(history), environments })}
           {namesFields && fields.length > 0 && `: ${fields.join(', ')}`}
           <By who={starterOf(last.timestamp, history) ?? last.who} /> ·{' '}
         </>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
+import { useEnvironmentNames } from '../../parts/environments.ts'
 import { HistoryList } from '../../parts/history-list.tsx'
 import { AnchorLink } from '../../parts/links.tsx'
 import { LABELS } from '../form/draft.ts'
@@ -36,9 +37,10 @@ export function HistoryTab({ id, now }: HistoryTabProps) {
     })
   const entries = history.data?.pages.flatMap(({ content }) => content) ?? []
   const moments = [...new Set(entries.map(({ timestamp }) => timestamp))].reverse()
-  const versions = useInfiniteQuery({ ...versionsQuery(id), enabled: now !== undefined })
-  const listed = versions.data?.pages.flatMap(({ content }) => content) ?? []
-  const names = new Map([...versionNamesIn(entries), ...listed.map(({ id, name }) => [id, name] as const)])
+  const read = useInfiniteQuery({ ...versionsQuery(id), enabled: now !== undefined })
+  const listed = read.data?.pages.flatMap(({ content }) => content) ?? []
+  const versions = new Map([...versionNamesIn(entries), ...listed.map(({ id, name }) => [id, name] as const)])
+  const environments = useEnvironmentNames()
   return (
     <Stack>
       {moments.length > 0 && <TimeSlider moments={moments} at={at} onChange={show} />}
@@ -56,7 +58,7 @@ export function HistoryTab({ id, now }: HistoryTabProps) {
           </Group>
           <HistoryList
             history={history}
-            titleOf={entry => titleOf(entry, names)}
+            titleOf={entry => titleOf(entry, { versions, environments })}
             onShow={show}
             shown={at}
             labels={LABELS}

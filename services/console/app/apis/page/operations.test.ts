@@ -3,7 +3,7 @@ import { titleOf, versionNamesIn } from './operations.ts'
 
 const document = (name: string, operations: number) => ({ name, kind: 'openapi', counts: { operations } })
 const entry = (operation: string, changes: Parameters<typeof titleOf>[0]['changes']) => ({
-  ...{ operation, changes, resourceType: 'API_VERSION', resourceId: 'v' },
+  ...{ operation, changes, resourceType: 'API_VERSION', resourceId: 'v', environment: null },
 })
 const documents = (operation: string, before: unknown, value: unknown) =>
   entry(`API_VERSION_DOCUMENT_${operation}`, [{ op: 'replace', path: '/documents', before, value }])
@@ -18,7 +18,15 @@ test.for([
   [entry('API_VERSION_CREATED', []), 'Version 2.0.0 created'],
   [entry('API_DELETED', []), 'Version 2.0.0 deleted with the API'],
 ] as const)('an entry of a version names what it is about: %#', ([of, title]) => {
-  expect(titleOf(of, versions)).toBe(title)
+  expect(titleOf(of, { versions })).toBe(title)
+})
+
+test('an entry of a deployment names the environment', () => {
+  const deployed = { ...entry('API_DEPLOYED', []), resourceType: 'API', environment: 's' }
+  expect(titleOf(deployed, { versions, environments: new Map([['s', 'Staging']]) })).toBe(
+    'Deployed to Staging',
+  )
+  expect(titleOf({ ...deployed, operation: 'API_UNDEPLOYED' }, { versions })).toBe('Undeployed from s')
 })
 
 test('a version has the name that it got last, also after its deletion', () => {

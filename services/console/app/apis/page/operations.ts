@@ -1,16 +1,16 @@
 import type { Schemas } from '../../http/schemas.ts'
 
-/** The operations of a history in words. */
+/** The operations of a history in words, with {} for the environment. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   API_CREATED: 'Created',
   API_UPDATED: 'Changed',
   API_RESTORED: 'Restored',
   API_DELETED: 'Deleted',
-  API_DEPLOYMENT_STARTED: 'Deployment started',
-  API_UNDEPLOYMENT_STARTED: 'Undeployment started',
-  API_DEPLOYED: 'Deployed',
-  API_UNDEPLOYED: 'Undeployed',
-  API_DEPLOYMENT_FAILED: 'Deployment failed',
+  API_DEPLOYMENT_STARTED: 'Deployment to {} started',
+  API_UNDEPLOYMENT_STARTED: 'Undeployment from {} started',
+  API_DEPLOYED: 'Deployed to {}',
+  API_UNDEPLOYED: 'Undeployed from {}',
+  API_DEPLOYMENT_FAILED: 'Deployment in {} failed',
   API_IMAGE_UPDATED: 'Image changed',
   API_IMAGE_DELETED: 'Image deleted',
   API_VERSION_DOCUMENT_UPDATED: 'Document changed',
@@ -20,15 +20,22 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   API_VERSION_DELETED: 'Version deleted',
 }
 
-type Entry = Pick<Schemas['HistoryEntry'], 'operation' | 'resourceType' | 'resourceId' | 'changes'>
+type Entry = Pick<
+  Schemas['HistoryEntry'],
+  'operation' | 'resourceType' | 'resourceId' | 'environment' | 'changes'
+>
 
-/**
- * An entry in words. Those of versions name the version, and those of documents the document.
- * @param versions the names of versions by their ids
- */
-export function titleOf(entry: Entry, versions: ReadonlyMap<string, string> = new Map()): string {
-  const { operation, resourceType, resourceId } = entry
-  const title = OPERATIONS[operation] ?? operation
+/** Names by ids. */
+interface Names {
+  versions: ReadonlyMap<string, string>
+  environments?: ReadonlyMap<string, string>
+}
+
+/** An entry in words. Those of versions name the version, those of documents the document, and deployments their environment. */
+export function titleOf(entry: Entry, { versions, environments }: Names): string {
+  const { operation, resourceType, resourceId, environment } = entry
+  const place = environment === null ? 'an environment' : (environments?.get(environment) ?? environment)
+  const title = OPERATIONS[operation]?.replace('{}', () => place) ?? operation
   const version = versions.get(resourceId)
   if (resourceType !== 'API_VERSION') return title
   if (operation === 'API_DELETED') return `${['Version', version].join(' ').trim()} deleted with the API`

@@ -23,7 +23,7 @@ export function VersionHistoryDialog({ version, onClose }: VersionHistoryDialogP
     >
       <HistoryList
         history={history}
-        titleOf={entry => titleOf(entry, new Map([[version.id, version.name]]))}
+        titleOf={entry => titleOf(entry, { versions: new Map([[version.id, version.name]]) })}
       />
     </Modal>
   )
