@@ -90,21 +90,31 @@ test('the filters of the audit log and the selected entry survive a reload', asy
   expect(searchOf(page)).toMatchObject({ resource: api.id, user: 'admin' })
 })
 
-test('a year that is typed digit by digit changes no other part of a time, and reads nothing meanwhile', async ({
+test('a date alone is the start or the end of its day, and its year is typed digit by digit', async ({
   page,
 }) => {
   await open(page, '/audit')
-  const from = page.getByLabel(/^From \(/)
-  const [before, after] = [new Date(2026, 10, 20, 10, 0, 5), new Date(2025, 10, 20, 10, 0, 5)]
-  await from.fill('2026-11-20T10:00:05')
-  await expect.poll(() => searchOf(page).from).toBe(before.toISOString())
+  const field = (name: string) => page.getByLabel(name, { exact: true })
+  const [from, time] = [field('From (UTC): date'), field('From (UTC): time')]
+  await from.fill('2026-11-20')
+  await expect.poll(() => searchOf(page).from).toBe('2026-11-20T00:00:00.000Z')
+  await time.fill('10:00:05')
+  await expect.poll(() => searchOf(page).from).toBe('2026-11-20T10:00:05.000Z')
   const asked: (string | null)[] = []
   page.on('request', request => asked.push(new URL(request.url()).searchParams.get('from')))
   await from.focus()
   for (const key of ['ArrowRight', 'ArrowRight', '2', '0', '2', '5']) await page.keyboard.press(key)
-  await expect.poll(() => searchOf(page).from).toBe(after.toISOString())
-  expect(await from.inputValue()).toBe('2025-11-20T10:00:05')
+  await expect.poll(() => searchOf(page).from).toBe('2025-11-20T10:00:05.000Z')
+  expect([await from.inputValue(), await time.inputValue()]).toEqual(['2025-11-20', '10:00:05'])
   expect(asked.filter(at => at?.startsWith('00'))).toEqual([])
+  await field('Until (UTC): date').fill('2026-11-21')
+  await expect.poll(() => searchOf(page).to).toBe('2026-11-21T23:59:59.999Z')
+  await from.focus()
+  await page.keyboard.press('Backspace')
+  await time.focus()
+  await field('Until (UTC): time').focus()
+  await page.getByText('Enter the whole date').waitFor()
+  expect(searchOf(page).from).toBe('2025-11-20T10:00:05.000Z')
 })
 
 test('an entry is found among all entries of its time, which are those of one request', async ({ page }) => {

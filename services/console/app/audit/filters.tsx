@@ -55,6 +55,7 @@ export function Filters({ search, onChange }: FiltersProps) {
       <TimeField label="From" value={search.from} onChange={at => onChange({ from: at })} />
       <TimeField
         label="Until"
+        isEnd
         value={search.to}
         error={isReversed(search) && 'Until must be after From'}
         onChange={at => onChange({ to: at })}

@@ -73,7 +73,7 @@ function MoreFilters({ search, onChange }: FiltersProps) {
         onChange={webhook => onChange({ webhook })}
       />
       <ReferencePicker kind="user" label="User" value={search.user} onChange={user => onChange({ user })} />
-      <TimeField label="Until" value={search.to} onChange={to => onChange({ to })} />
+      <TimeField label="Until" isEnd value={search.to} onChange={to => onChange({ to })} />
       <AfterPosition key={search.after} after={search.after} onChange={onChange} />
     </>
   )

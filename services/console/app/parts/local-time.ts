@@ -1,15 +1,25 @@
-/** A time of the REST interface as the value of an input of the type `datetime-local`, in the time zone of the browser. */
-export function toLocalInput(at: string | undefined): string {
-  if (!at) return ''
-  const time = new Date(at)
-  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 19)
+/** The values of an input of the type `date` and of one of the type `time`. */
+export interface LocalTime {
+  date: string
+  time: string
 }
 
-/** The time of an input of the type `datetime-local`; undefined if it is empty or incomplete. */
-export function fromLocalInput(value: string): string | undefined {
-  const time = new Date(value)
-  return value === '' || Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+/** A time of the REST interface in the time zone of the browser, to the second. Whole minutes have no seconds. */
+export function toLocalInputs(at: string | undefined): LocalTime {
+  if (!at) return { date: '', time: '' }
+  const time = new Date(at)
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000)
+  const [date = '', clock = ''] = local.toISOString().slice(0, 19).split('T')
+  return { date, time: clock.replace(/(:..):00$/, '$1') }
+}
+
+/**
+ * The time of both inputs; undefined without a complete date.
+ * @param isEnd whether a date alone means the end of the day, and not its start
+ */
+export function fromLocalInputs({ date, time }: LocalTime, isEnd: boolean): string | undefined {
+  const at = new Date(`${date}T${time || (isEnd ? '23:59:59.999' : '00:00')}`)
+  return date === '' || Number.isNaN(at.getTime()) ? undefined : at.toISOString()
 }
 
 const seconds = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'medium' })

@@ -89,7 +89,7 @@ export function Filters({ search, byWebhook, onChange, children }: FiltersProps)
             onChange={eventId => onChange({ eventId })}
           />
           <TimeField label="Created from" value={search.from} onChange={from => onChange({ from })} />
-          <TimeField label="Created before" value={search.to} onChange={to => onChange({ to })} />
+          <TimeField label="Created until" isEnd value={search.to} onChange={to => onChange({ to })} />
         </SimpleGrid>
       </Box>
       <Group mt="sm">

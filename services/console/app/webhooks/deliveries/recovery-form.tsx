@@ -67,9 +67,9 @@ export function RecoveryForm({ webhookId, running }: { webhookId: string; runnin
               onChange={from => change({ from })}
             />
             <TimeField
-              label="To"
+              label="Until"
+              isEnd
               description="Now, if it is empty"
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
               value={range.to}
               error={errorAt('to')}
               onChange={to => change({ to })}
