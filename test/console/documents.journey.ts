@@ -136,6 +136,7 @@ test('an operation is found in the catalogue, in the palette and in the list of 
   await opened()
   await open(page, `/operations?q=${word}`)
   const found = page.getByRole('list', { name: 'Operations' }).getByRole('listitem')
+  await page.getByRole('status').getByText('1 operation with all words, best match first').waitFor()
   await found.getByRole('link', { name: api.displayName }).waitFor()
   await expect.poll(() => found.allTextContents()).toEqual([expect.stringMatching(/DELETE.*1\.0$/)])
   await checkPage(page)

@@ -2,25 +2,22 @@ import '../more-styles.ts'
 import { Badge, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { answer, client } from '../http/client.ts'
 import { ApiName } from '../parts/api-name.tsx'
 import { EmptyPage, isBeyondEnd } from '../parts/empty-page.tsx'
 import { AnchorLink } from '../parts/links.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { MethodBadge } from '../parts/method-badge.tsx'
-import { NoOperation, type OperationFilter, OperationFilters, queryOf } from '../parts/operation-filters.tsx'
+import { NoOperation, type OperationFilter, OperationFilters } from '../parts/operation-filters.tsx'
 import { aboutOf, documentationOf, type Operation, rangesOf } from '../parts/operations.ts'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { OPENS_ITS_LINK } from '../parts/row-click.ts'
 import { Empty, Loading } from '../parts/states.tsx'
 import classes from './operations.module.css'
+import { readOperations, versionNameQuery } from './reads.ts'
 import { readOperationsSearch } from './search.ts'
 
 const route = getRouteApi('/inside/operations')
-/** Each row reads the names of its API and version. */
-const SIZE = 25
-const NAMES_MS = 60_000
 
 /** The operations in the documents of all APIs. */
 export function OperationsPage() {
@@ -28,7 +25,7 @@ export function OperationsPage() {
   const navigate = route.useNavigate()
   const operations = useQuery({
     queryKey: ['operations', search],
-    queryFn: ({ signal }) => answer(client.listOperations({ ...queryOf(search), size: SIZE }, { signal })),
+    queryFn: ({ signal }) => readOperations(search, signal),
     placeholderData: keepPreviousData,
   })
   const { data } = operations
@@ -61,7 +58,8 @@ export function OperationsPage() {
         <>
           <Text size="sm" role="status">
             {data.totalElements.toLocaleString('en')} {data.totalElements === 1 ? 'operation' : 'operations'}
-            {search.q && ' with all words'}, sorted by path
+            {search.q && ' with all words'}, {data.ranked ? 'best match first' : 'sorted by path'}
+            {search.q && !data.ranked && ': too many to show the best first'}
           </Text>
           <ul className={classes.list} aria-label="Operations">
             {data.content.map((operation, index) => (
@@ -113,11 +111,6 @@ function Row({ operation, words }: { operation: Operation; words: string }) {
 }
 
 function VersionName({ api, version }: Pick<Operation, 'api' | 'version'>) {
-  const { data } = useQuery({
-    queryKey: ['api', api, 'name of version', version],
-    queryFn: ({ signal }) => answer(client.getVersion({ api_id: api, version_id: version }, { signal })),
-    retry: false,
-    staleTime: NAMES_MS,
-  })
+  const { data } = useQuery(versionNameQuery(api, version))
   return data?.name
 }
