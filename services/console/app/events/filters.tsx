@@ -1,4 +1,5 @@
 import { Button, Group, MultiSelect, Select, TextInput } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { schemasOfEvents } from '../parts/event-schemas.ts'
@@ -19,10 +20,12 @@ const ORDERS = [
   { value: 'oldest', label: 'Oldest first' },
 ]
 /** Characters of the name of an API that its field shows. */
-const API_SHOWN = { alone: 44, besideTime: 28 }
+const API_SHOWN = { wide: 43, narrow: 32, besideTime: 18 }
+const WIDE = '(min-width: 75em)'
 
 /** What the feed has: where it begins, which events pass, and their order. */
 export function Filters({ search, onChange }: FiltersProps) {
+  const isWide = useMediaQuery(WIDE, true)
   const hasTime = search.from !== undefined && search.after === undefined
   return (
     <FilterGrid
@@ -54,7 +57,7 @@ export function Filters({ search, onChange }: FiltersProps) {
         <ReferencePicker
           kind="api"
           label="API"
-          shown={hasTime ? API_SHOWN.besideTime : API_SHOWN.alone}
+          shown={hasTime ? API_SHOWN.besideTime : isWide ? API_SHOWN.wide : API_SHOWN.narrow}
           value={search.api}
           onChange={api => onChange({ api })}
         />
