@@ -49,7 +49,7 @@ export function HealthFigures({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** The deliveries that wait for an attempt, and how long they are tried. */
+/** The deliveries that wait for an attempt. */
 function WaitingFigure({ webhook: { id, active } }: { webhook: Webhook }) {
   const { data } = useQuery(waitingQuery(id))
   const { count = 0, oldest } = data ?? {}
@@ -73,13 +73,14 @@ function WaitingFigure({ webhook: { id, active } }: { webhook: Webhook }) {
         )
       }
     >
-      {oldest && (
+      {oldest ? (
         <>
           The oldest since <Time at={oldest.createdAt} />
-          {active ? '' : ', until the webhook is active'}.{' '}
+          {active ? '' : ', until the webhook is active'}
         </>
+      ) : (
+        'No delivery waits for an attempt'
       )}
-      A failed delivery is tried again as often as the operator of Gantry has set, then given up
     </Figure>
   )
 }

@@ -15,6 +15,10 @@ import { Section } from './section.tsx'
 import { TestDelivery } from './test-delivery.tsx'
 import type { Webhook } from './webhook-queries.ts'
 
+/** With the default of the setting. No answer of the service has the pauses that are set. */
+const RETRIES =
+  'By default 15 within about 9 days, then a delivery is given up. The operator of Gantry can change this with the setting WEBHOOK_RETRY_SCHEDULE.'
+
 /** What a webhook does, and how well. */
 export function Overview({ webhook }: { webhook: Webhook }) {
   const mayChange = useAllowed('WEBHOOKS_WRITE')
@@ -56,6 +60,7 @@ function Details({ webhook }: { webhook: Webhook }) {
       </Group>,
     ],
     ['Order', webhook.ordered ? 'The events of a resource one after another' : 'In any order'],
+    ['Retries', RETRIES],
     ['Format', FORMATS[webhook.format].label],
     ['Owner', <OwnerName key="owner" id={webhook.owner} />],
     ['Created', <Time key="created" at={webhook.createdAt} />],
@@ -78,7 +83,8 @@ function Details({ webhook }: { webhook: Webhook }) {
 
 /** Why the webhook does not deliver, and what to do about it. */
 function Warnings({ webhook: { id, active, disabledReason, health } }: { webhook: Webhook }) {
-  const waiting = useQuery(waitingQuery(id)).data?.count
+  const { data: waits } = useQuery(waitingQuery(id))
+  const waiting = waits?.count
   if (!active)
     return (
       <Alert
@@ -100,6 +106,7 @@ function Warnings({ webhook: { id, active, disabledReason, health } }: { webhook
         {health.pausedUntil ? (
           <PauseText
             webhook={id}
+            waiting={waits}
             pause={{ until: health.pausedUntil, failures: health.consecutiveFailures }}
           />
         ) : (

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions, useQueries } from '@tanstack/react-quer
 import { answer, client } from '../../http/client.ts'
 import { asProblem } from '../../http/problem.ts'
 import { queries } from '../../http/queries.ts'
-import type { Schemas, Sort } from '../../http/schemas.ts'
+import type { Query, Schemas, Sort } from '../../http/schemas.ts'
 import { deletedWebhookQuery } from '../../parts/all-webhooks.ts'
 import { apisNamed } from '../../parts/apis-named.ts'
 import type { DeliverySearch } from './search.ts'
@@ -133,26 +133,28 @@ export const webhookOfQuery = (id: string) =>
     },
   })
 
-/** How many deliveries of a webhook wait for an attempt, and the one that waits longest. */
+/** How many deliveries of a webhook wait for an attempt, the one that waits longest, and when the next one is due. */
 export const waitingQuery = (webhook: string) =>
   queryOptions({
     queryKey: ['deliveries', 'waiting', webhook],
     refetchInterval: SLOW_MS,
     queryFn: async ({ signal }) => {
-      const pages = await Promise.all(
-        (['CREATED', 'RETRYING'] as const).map(status => {
-          const query = { webhook_id: webhook, status, sort: OLDEST_FIRST, size: 1 }
-          return answer(client.listWebhookDeliveries(query, { signal }))
-        }),
-      )
+      const first = (query: Omit<Query<'listWebhookDeliveries'>, 'webhook_id'>) =>
+        answer(client.listWebhookDeliveries({ webhook_id: webhook, ...query, size: 1 }, { signal }))
+      const [created, retrying, next] = await Promise.all([
+        first({ status: 'CREATED', sort: ['createdAt,asc'] }),
+        first({ status: 'RETRYING', sort: ['createdAt,asc'] }),
+        // Deliveries for which no attempt is planned are last.
+        first({ sort: ['nextAttemptAt,asc'] }),
+      ])
+      const pages = [created, retrying]
       const [oldest] = pages
         .flatMap(({ content }) => content)
         .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
-      return { count: pages.reduce((sum, { totalElements }) => sum + totalElements, 0), oldest }
+      const count = created.totalElements + retrying.totalElements
+      return { count, oldest, nextAt: next.content[0]?.nextAttemptAt }
     },
   })
-
-const OLDEST_FIRST: Sort<'listWebhookDeliveries'>[] = ['createdAt,asc']
 
 /** The delivery with the latest attempt of a webhook. */
 export const lastAttemptedQuery = (webhook: string) =>
