@@ -1,7 +1,7 @@
-import { Button, Group, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Button, Group, Menu, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { queries } from '../http/queries.ts'
 import { useAllowed, useSession } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
@@ -17,9 +17,13 @@ const ADMINISTRATORS = ['GLOBAL_ADMIN', 'ADMIN'] as const
 
 const route = getRouteApi('/inside/webhooks/$webhookId')
 
-/** What a person with the scope can do with a webhook. */
+/** What a person with the scope can do with a webhook. A phone has it in one menu. */
 export function WebhookActions({ current }: { current: TaggedWebhook }) {
   const { body: webhook, etag } = current
+  const navigate = route.useNavigate()
+  const mayTransfer = useMayTransfer()
+  const [asked, setAsked] = useState<'transfer' | 'delete'>()
+  const close = () => setAsked(undefined)
   const update = useMutation({
     mutationFn: (active: boolean) => put(webhook.id, { ...updateOf(draftOf(webhook)), active }, etag),
     // Also after a failure: another person may have changed it.
@@ -27,18 +31,49 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
     onSuccess: ({ body: { active } }) =>
       notifyDone(active ? 'The webhook is active' : 'The webhook is inactive'),
   })
+  const edit = { to: '/webhooks/$webhookId/edit', params: { webhookId: webhook.id } } as const
+  const others = [
+    {
+      text: webhook.active ? 'Deactivate' : 'Activate',
+      act: () => update.mutate(!webhook.active),
+      loading: update.isPending,
+    },
+    ...(mayTransfer ? [{ text: 'Transfer', act: () => setAsked('transfer') }] : []),
+    { text: 'Delete', act: () => setAsked('delete'), c: 'red' },
+  ]
   return (
     <>
-      <Group gap="xs">
-        <ButtonLink variant="default" to="/webhooks/$webhookId/edit" params={{ webhookId: webhook.id }}>
+      <Group gap="xs" visibleFrom="sm">
+        <ButtonLink variant="default" {...edit}>
           Edit
         </ButtonLink>
-        <Button variant="default" loading={update.isPending} onClick={() => update.mutate(!webhook.active)}>
-          {webhook.active ? 'Deactivate' : 'Activate'}
-        </Button>
-        <Transfer current={current} />
-        <Deletion current={current} />
+        {others.map(({ text, act, ...look }) => (
+          <Button key={text} variant="default" onClick={act} {...look}>
+            {text}
+          </Button>
+        ))}
       </Group>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button
+            size="xs"
+            variant="default"
+            hiddenFrom="sm"
+            loading={update.isPending}
+            aria-label={`Actions for ${webhook.displayName}`}
+          >
+            Actions
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => navigate(edit)}>Edit</Menu.Item>
+          {others.map(({ text, act, c }) => (
+            <Menu.Item key={text} onClick={act} {...(c && { c })}>
+              {text}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
       {update.isError && (
         <div style={{ flexBasis: '100%' }}>
           <ProblemPanel
@@ -47,29 +82,26 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
           />
         </div>
       )}
+      {asked === 'transfer' && <TransferDialog current={current} onClose={close} />}
+      {asked === 'delete' && <DeleteDialog current={current} onClose={close} />}
     </>
   )
 }
 
 /** Only administrators may transfer a webhook. */
-function Transfer({ current }: { current: TaggedWebhook }) {
-  const [asking, { open, close }] = useDisclosure()
+function useMayTransfer(): boolean {
   const mayRead = useAllowed('USER_READ')
   const role = useSession()?.user.role
-  if (!mayRead || !ADMINISTRATORS.some(each => each === role)) return null
-  return (
-    <>
-      <Button variant="default" onClick={open}>
-        Transfer
-      </Button>
-      {asking && <TransferDialog current={current} onClose={close} />}
-    </>
-  )
+  return mayRead && ADMINISTRATORS.some(each => each === role)
 }
 
-function Deletion({ current: { body: webhook, etag } }: { current: TaggedWebhook }) {
+interface DeleteDialogProps {
+  current: TaggedWebhook
+  onClose(): void
+}
+
+function DeleteDialog({ current: { body: webhook, etag }, onClose }: DeleteDialogProps) {
   const navigate = route.useNavigate()
-  const [asking, { open, close }] = useDisclosure()
   const deletion = useDeletion(webhook.id)
   const remove = async () => {
     await deletion.mutateAsync(etag)
@@ -79,25 +111,18 @@ function Deletion({ current: { body: webhook, etag } }: { current: TaggedWebhook
     queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })
   }
   return (
-    <>
-      <Button variant="default" c="red" onClick={open}>
-        Delete
-      </Button>
-      {asking && (
-        <ConfirmDialog
-          onClose={close}
-          title={`Delete ${webhook.displayName}?`}
-          action="Delete the webhook"
-          color="red"
-          onConfirm={remove}
-          failed="The webhook was not deleted"
-        >
-          <Text size="sm">
-            Its pending deliveries are cancelled. Its past deliveries and its history stay readable. A
-            deletion cannot be taken back.
-          </Text>
-        </ConfirmDialog>
-      )}
-    </>
+    <ConfirmDialog
+      onClose={onClose}
+      title={`Delete ${webhook.displayName}?`}
+      action="Delete the webhook"
+      color="red"
+      onConfirm={remove}
+      failed="The webhook was not deleted"
+    >
+      <Text size="sm">
+        Its pending deliveries are cancelled. Its past deliveries and its history stay readable. A deletion
+        cannot be taken back.
+      </Text>
+    </ConfirmDialog>
   )
 }

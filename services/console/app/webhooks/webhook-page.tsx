@@ -17,6 +17,7 @@ import { RecoveryPanel } from './deliveries/recovery-panel.tsx'
 import { DeletedHistory, WebhookHistory } from './history.tsx'
 import { Overview } from './overview.tsx'
 import { readWebhookSearch } from './search.ts'
+import classes from './webhook-page.module.css'
 import { type TaggedWebhook, webhookQuery } from './webhook-queries.ts'
 
 const route = getRouteApi('/inside/webhooks/$webhookId')
@@ -37,8 +38,8 @@ export function WebhookPage() {
   return (
     <Stack>
       <Trail to="/webhooks" label="Webhooks" page={name} />
-      <Group justify="space-between">
-        <Group>
+      <Group justify="space-between" className={classes.header}>
+        <Group gap="xs" miw={0} className={classes.title}>
           <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
             {name}
           </Title>
@@ -84,7 +85,7 @@ function WebhookTabs({ current }: { current: TaggedWebhook }) {
       }
       keepMounted={false}
     >
-      <Tabs.List mb="md">
+      <Tabs.List mb="md" className={classes.tabs}>
         <Tabs.Tab value="overview">Overview</Tabs.Tab>
         <Tabs.Tab value="deliveries">Deliveries</Tabs.Tab>
         <Tabs.Tab value="recoveries">Recoveries</Tabs.Tab>
