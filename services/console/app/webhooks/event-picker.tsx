@@ -12,7 +12,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { Schemas } from '../http/schemas.ts'
 import { useSession } from '../http/session.ts'
 import { CodeBlock } from '../parts/copy.tsx'
@@ -129,6 +129,7 @@ interface EventOptionProps {
 
 function EventOption({ type, search, allowed, checked, onChange }: EventOptionProps) {
   const [opened, setOpened] = useState(false)
+  const about = useId()
   const words = search.split(/\s+/).filter(Boolean)
   return (
     <Box px="md" py="xs">
@@ -137,17 +138,19 @@ function EventOption({ type, search, allowed, checked, onChange }: EventOptionPr
           checked={checked}
           disabled={!allowed && !checked}
           onChange={event => onChange(event.currentTarget.checked)}
+          aria-label={type.name}
+          aria-describedby={about}
           label={
-            <Highlight highlight={words} ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {type.name}
-            </Highlight>
-          }
-          description={
             <>
-              <Highlight highlight={words} span inherit>
-                {type.description}
+              <Highlight highlight={words} ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
+                {type.name}
               </Highlight>
-              {!allowed && `. Needs the scope ${type.scope}, which your session does not have`}
+              <Text id={about} component="span" display="block" size="xs" c="dimmed">
+                <Highlight highlight={words} span inherit>
+                  {type.description}
+                </Highlight>
+                {!allowed && `. Needs the scope ${type.scope}, which your session does not have`}
+              </Text>
             </>
           }
         />

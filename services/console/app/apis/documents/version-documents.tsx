@@ -76,7 +76,8 @@ export function VersionDocuments(props: VersionDocumentsProps) {
         </Group>
       </Group>
       <UploadPanel uploading={uploading} />
-      {shown ? <Views {...props} document={shown} /> : <NoDocument allowed={allowed} uploading={uploading} />}
+      {shown && <Views {...props} document={shown} />}
+      {!shown && !uploading.storing.isPending && <NoDocument allowed={allowed} uploading={uploading} />}
     </Stack>
   )
 }
@@ -120,13 +121,7 @@ function NoDocument({ allowed, uploading }: { allowed: boolean; uploading: Uploa
           OpenAPI, AsyncAPI, GraphQL, Protobuf (one file or a zip), WSDL, Postman, JSON Schema, Markdown or
           any other file, at most 20 MiB. Its content decides the kind, not its name.
         </Text>
-        {allowed && (
-          <ChooseFile
-            label="Choose a file"
-            disabled={uploading.storing.isPending}
-            onChoose={file => uploading.drop([file])}
-          />
-        )}
+        {allowed && <ChooseFile label="Choose a file" onChoose={file => uploading.drop([file])} />}
       </Stack>
     </Center>
   )
