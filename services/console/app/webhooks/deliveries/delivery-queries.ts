@@ -141,18 +141,21 @@ export const waitingQuery = (webhook: string) =>
     queryFn: async ({ signal }) => {
       const first = (query: Omit<Query<'listWebhookDeliveries'>, 'webhook_id'>) =>
         answer(client.listWebhookDeliveries({ webhook_id: webhook, ...query, size: 1 }, { signal }))
-      const [created, retrying, next] = await Promise.all([
+      const [created, retrying, planned, due] = await Promise.all([
         first({ status: 'CREATED', sort: ['createdAt,asc'] }),
         first({ status: 'RETRYING', sort: ['createdAt,asc'] }),
-        // Deliveries for which no attempt is planned are last.
-        first({ sort: ['nextAttemptAt,asc'] }),
+        // Deliveries without a planned attempt are first in ascending order, and last in descending order.
+        first({ status: 'CREATED', sort: ['nextAttemptAt,desc'] }),
+        first({ status: 'RETRYING', sort: ['nextAttemptAt,asc'] }),
       ])
       const pages = [created, retrying]
       const [oldest] = pages
         .flatMap(({ content }) => content)
         .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
       const count = created.totalElements + retrying.totalElements
-      return { count, oldest, nextAt: next.content[0]?.nextAttemptAt }
+      // A new delivery is due at once, unless it waits for an earlier one.
+      const nextAt = planned.content[0]?.nextAttemptAt ? undefined : due.content[0]?.nextAttemptAt
+      return { count, oldest, nextAt }
     },
   })
 
