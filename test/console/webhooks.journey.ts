@@ -368,6 +368,10 @@ test('the history shows what each change has changed', async ({ page }) => {
   await page.getByRole('heading', { name: 'Details' }).waitFor()
   await checkPage(page)
   await fitsPhone(page)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByRole('button', { name: 'Actions for After the change' }).click()
+  await page.getByRole('menuitem', { name: 'Transfer' }).click()
+  await page.getByRole('dialog', { name: 'Transfer After the change' }).waitFor()
 })
 
 test('actions that the session does not allow are absent', async ({ page }) => {
