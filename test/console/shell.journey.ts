@@ -117,11 +117,11 @@ test('menus, links and fields work with the keyboard, and nothing moves with red
     'document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime > 1).length'
   expect(await page.evaluate(moving)).toBe(0)
   await checkPage(page)
+  await expect.poll(() => focused(page)).toBe('Your user')
+  await page.keyboard.press('ArrowDown')
+  await expect.poll(() => focused(page)).toBe('Your access tokens')
+  await page.keyboard.press('ArrowDown')
   await expect.poll(() => focused(page)).toBe('REST API documentation')
-  await page.keyboard.press('ArrowDown')
-  await expect.poll(() => focused(page)).toBe('Change password…')
-  await page.keyboard.press('ArrowDown')
-  await expect.poll(() => focused(page)).toBe('Sign out')
   await page.keyboard.press('Escape')
   await expect.poll(() => isFocused(button)).toBe(true)
 
@@ -187,11 +187,24 @@ test('the palette has only what the session may do', async ({ page }) => {
   expect(asked.filter(path => /\/manage\/(webhooks|users)$/.test(path))).toEqual([])
 })
 
-test('actions of the palette change the theme and sign out', async ({ page }) => {
+test('actions of the palette change the theme and the password, and sign out', async ({ page }) => {
   await open(page, '/apis')
   await find(page, 'dark theme')
   await page.keyboard.press('Enter')
   await expect.poll(() => theme(page)).toBe('dark')
+  await find(page, 'failing')
+  await expect
+    .poll(() => results(page, 'Pages').getByRole('option').allTextContents())
+    .toEqual(['Failing webhooksWebhooks', 'Failed deliveriesWebhooks'])
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/console/webhooks?state=failing')
+  await palette(page).waitFor({ state: 'detached' })
+  await find(page, 'password')
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Change password' })
+  await dialog.getByLabel('Current password').and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
   await find(page, 'sign out')
   await page.keyboard.press('Enter')
   await heading(page, 'Sign in').waitFor()

@@ -6,7 +6,7 @@ import { answer, client } from '../http/client.ts'
 import { INTERFACE_PATH } from '../http/place.ts'
 import type { Query, Scope } from '../http/schemas.ts'
 import type { Session } from '../http/session.ts'
-import { signOut } from '../login/sign-in.ts'
+import { isByPassword, signOut } from '../login/sign-in.ts'
 import { webhooksQuery } from '../parts/all-webhooks.ts'
 import { namedQuery } from '../parts/api-name.tsx'
 import { useMissingWords } from '../parts/missing-words.ts'
@@ -23,10 +23,17 @@ export interface Command {
   hasLines?: boolean
   /** Whether it leads to all records of the group, and is none itself. */
   leadsToAll?: boolean
+  /** Words by which it is found besides its label. */
+  words?: string
   /** The path of the console that it opens. */
   path?: string
+  /** The dialog of the account that it opens. */
+  dialog?: AccountDialog
   run?: () => void
 }
+
+/** A dialog of the user menu. */
+export type AccountDialog = 'password' | 'sign-out'
 
 /** Records of a kind that are shown. */
 const SHOWN = 6
@@ -42,25 +49,16 @@ const FRESH_MS = 60_000
 /** The pages and actions that match a text, for what the session may do. */
 export function useCommands(current: Session, text: string): Command[] {
   const { setColorScheme } = useMantineColorScheme()
-  const creation = (scope: Scope, label: string, path: string) =>
-    current.scopes.includes(scope) ? [{ id: path, group: 'Actions', label, path }] : []
   const theme = (value: 'light' | 'dark' | 'auto', name: string) => ({
     id: `theme-${value}`,
     group: 'Actions',
     label: `Use the ${name}`,
+    words: 'mode colours appearance',
     run: () => setColorScheme(value),
   })
   const commands: Command[] = [
-    ...areasOf(current).map(({ to, label, group }) => ({
-      id: to,
-      group: 'Pages',
-      label,
-      detail: group === label ? undefined : group,
-      path: to,
-    })),
-    ...creation('API_WRITE', 'Create API', '/apis/new'),
-    ...creation('API_WRITE', 'Import APIs', '/apis/import'),
-    ...creation('WEBHOOKS_WRITE', 'Create webhook', '/webhooks/new'),
+    ...pagesOf(current),
+    ...creationsOf(current),
     theme('light', 'light theme'),
     theme('dark', 'dark theme'),
     theme('auto', 'theme of the system'),
@@ -68,13 +66,82 @@ export function useCommands(current: Session, text: string): Command[] {
       id: 'documentation',
       group: 'Actions',
       label: 'Open the documentation of the REST interface',
+      words: 'api docs openapi help',
       run: () => void window.open(`${INTERFACE_PATH}/docs`, '_blank', 'noopener'),
     },
-    { id: 'sign-out', group: 'Actions', label: 'Sign out', run: signOut },
+    ...(isByPassword(current) ? [PASSWORD] : []),
+    { id: 'sign-out', group: 'Actions', label: 'Sign out', words: 'log out logout', run: signOut },
+    {
+      id: 'sign-out-everywhere',
+      group: 'Actions',
+      label: 'Sign out everywhere',
+      words: 'log out logout sessions',
+      dialog: 'sign-out',
+    },
   ]
-  // A page is also found by its group, after those with the name.
-  const inGroup = commands.filter(({ label, detail = '' }) => matches(`${label} ${detail}`, text))
-  return [true, false].flatMap(named => inGroup.filter(({ label }) => matches(label, text) === named))
+  // A label that has the words comes before other words.
+  const found = commands.filter(({ label, detail, words }) => matches([label, detail, words].join(' '), text))
+  const ranked = [true, false].flatMap(named => found.filter(({ label }) => matches(label, text) === named))
+  return Object.values(Object.groupBy(ranked, ({ group }) => group)).flatMap((group = []) => group)
+}
+
+const PASSWORD: Command = {
+  id: 'password',
+  group: 'Actions',
+  label: 'Change password',
+  words: 'own account',
+  dialog: 'password',
+}
+
+/** The areas, and the lists of them that are asked for most. */
+function pagesOf(current: Session): Command[] {
+  const areas = areasOf(current)
+  const group = 'Pages'
+  const list = (area: (typeof areas)[number]['to'], entry: { label: string; words: string; path: string }) =>
+    areas.some(({ to }) => to === area) ? [{ id: entry.path, group, detail: 'Webhooks', ...entry }] : []
+  return [
+    ...areas.map(area => ({
+      id: area.to,
+      group,
+      label: area.label,
+      detail: area.group === area.label ? undefined : area.group,
+      path: area.to,
+    })),
+    ...list('/webhooks', {
+      label: 'Failing webhooks',
+      words: 'failed errors broken',
+      path: '/webhooks?state=failing',
+    }),
+    ...list('/deliveries', {
+      label: 'Failed deliveries',
+      words: 'failing errors given up',
+      path: '/deliveries?status=GIVE_UP',
+    }),
+    ...(current.scopes.includes('USER_READ')
+      ? [
+          {
+            id: 'own-user',
+            group,
+            label: 'Your user',
+            words: 'own account profile',
+            path: `/users/${current.user.id}`,
+          },
+        ]
+      : []),
+  ]
+}
+
+function creationsOf({ scopes }: Session): Command[] {
+  const creation = (scope: Scope, label: string, path: string) =>
+    scopes.includes(scope) ? [{ id: path, group: 'Actions', label, words: 'new add', path }] : []
+  return [
+    ...creation('API_WRITE', 'Create API', '/apis/new'),
+    ...creation('API_WRITE', 'Import APIs', '/apis/import'),
+    ...creation('WEBHOOKS_WRITE', 'Create webhook', '/webhooks/new'),
+    ...creation('RULE_SETS_WRITE', 'Create rule set', '/rule-sets/new'),
+    ...creation('USER_WRITE', 'Create user', '/users/new'),
+    ...creation('ACCESS_TOKEN_MANAGE', 'Create access token', '/tokens/new'),
+  ]
 }
 
 /** The APIs, operations, webhooks and users that match a text. Without a text there are none. */

@@ -1,6 +1,5 @@
 import { ActionIcon, Button, Group, Kbd, Modal, Text, UnstyledButton } from '@mantine/core'
 import { type ComponentType, useState } from 'react'
-import type { Session } from '../http/session.ts'
 import { SearchIcon } from './icons.tsx'
 import { usePaletteKey } from './keys.ts'
 import { MODIFIER } from './modifier.ts'
@@ -10,7 +9,7 @@ import classes from './shell.module.css'
 const LABEL = 'Find pages, actions, APIs and more'
 
 /** Opens the command palette, which is read when it is first used. */
-export function PaletteButton({ current }: { current: Session }) {
+export function PaletteButton({ current, onDialog }: Pick<PaletteProps, 'current' | 'onDialog'>) {
   const [opened, setOpened] = useState(false)
   const [unreadable, setUnreadable] = useState(false)
   // Each opening begins with an empty text.
@@ -50,6 +49,7 @@ export function PaletteButton({ current }: { current: Session }) {
           opened={opened}
           returnTo={opening.from instanceof HTMLElement ? opening.from : null}
           onClose={() => setOpened(false)}
+          onDialog={onDialog}
         />
       )}
     </>

@@ -5,7 +5,7 @@ import { adviceOn, asProblem } from '../http/problem.ts'
 import type { Session } from '../http/session.ts'
 import { Marked } from '../parts/marked.tsx'
 import { rangesOf } from '../parts/operations.ts'
-import { type Command, useCommands, useRecords } from './commands.ts'
+import { type AccountDialog, type Command, useCommands, useRecords } from './commands.ts'
 import { SearchIcon } from './icons.tsx'
 import classes from './palette.module.css'
 
@@ -15,16 +15,18 @@ export interface PaletteProps {
   /** The element that had the focus before. */
   returnTo: HTMLElement | null
   onClose: () => void
+  onDialog: (dialog: AccountDialog) => void
 }
 
 /** Finds pages, actions and records by name, and opens them: a combobox with a list box (ARIA 1.2). */
-export function Palette({ current, opened, returnTo, onClose }: PaletteProps) {
+export function Palette({ current, opened, returnTo, onClose, onDialog }: PaletteProps) {
   const router = useRouter()
   const [leaves, setLeaves] = useState(false)
-  const run = ({ path, run: act }: Command) => {
-    setLeaves(path !== undefined)
+  const run = ({ path, dialog, run: act }: Command) => {
+    setLeaves(path !== undefined || dialog !== undefined)
     onClose()
     act?.()
+    if (dialog) onDialog(dialog)
     if (path !== undefined) router.history.push(router.basepath.replace(/\/$/, '') + path)
   }
   const cancel = () => {
@@ -37,7 +39,7 @@ export function Palette({ current, opened, returnTo, onClose }: PaletteProps) {
       onClose={cancel}
       withCloseButton={false}
       returnFocus={false}
-      // The focus returns, or goes to the page that opens.
+      // The focus returns, or goes to the page or the dialog that opens.
       onExitTransitionEnd={() => !leaves && returnTo?.focus()}
       padding={0}
       size="lg"

@@ -2,7 +2,7 @@ import { AppShell, Burger, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useIsMutating } from '@tanstack/react-query'
 import { Outlet, useRouter, useRouterState } from '@tanstack/react-router'
-import { type MouseEvent, useEffect, useRef } from 'react'
+import { type MouseEvent, useEffect, useRef, useState } from 'react'
 import { readSessionAgain } from '../http/credentials.ts'
 import { type Session, useSession } from '../http/session.ts'
 import { ReloginDialog } from '../login/relogin-dialog.tsx'
@@ -10,6 +10,7 @@ import { signOut } from '../login/sign-in.ts'
 import { Brand } from '../parts/brand.tsx'
 import { SlowNotice } from '../parts/slow.tsx'
 import { areasOf, lackAt } from './areas.ts'
+import type { AccountDialog } from './commands.ts'
 import { Navigation } from './navigation.tsx'
 import { Offline } from './offline.tsx'
 import { NoAccess, NoAccessTo } from './page-states.tsx'
@@ -35,6 +36,7 @@ export function Shell() {
 function Frame({ current }: { current: Session }) {
   const [opened, { toggle, close }] = useDisclosure()
   const main = useRef<HTMLElement>(null)
+  const [dialog, setDialog] = useState<AccountDialog>()
   return (
     <AppShell
       header={{ height: 56 }}
@@ -55,11 +57,11 @@ function Frame({ current }: { current: Session }) {
             />
             <Brand />
           </Group>
-          <PaletteButton current={current} />
+          <PaletteButton current={current} onDialog={setDialog} />
           <Group gap="xs" wrap="nowrap">
             <Shortcuts />
             <ThemeMenu />
-            <UserMenu current={current} />
+            <UserMenu current={current} dialog={dialog} onDialog={setDialog} />
           </Group>
         </Group>
       </AppShell.Header>

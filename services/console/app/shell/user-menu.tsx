@@ -1,11 +1,12 @@
 import { Group, Menu, Text, UnstyledButton } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { lazy, Suspense } from 'react'
+import { createLink } from '@tanstack/react-router'
+import { type ComponentPropsWithRef, lazy, Suspense } from 'react'
 import { INTERFACE_PATH } from '../http/place.ts'
 import type { Session } from '../http/session.ts'
-import { signOut } from '../login/sign-in.ts'
+import { isByPassword, signOut } from '../login/sign-in.ts'
 import { timeText } from '../parts/time.tsx'
 import { ROLE_NAMES } from '../people/roles.ts'
+import type { AccountDialog } from './commands.ts'
 import { ChevronIcon } from './icons.tsx'
 
 const PasswordDialog = lazy(async () => ({
@@ -15,11 +16,18 @@ const SignOutDialog = lazy(async () => ({
   default: (await import('./sign-out-dialog.tsx')).SignOutDialog,
 }))
 
-/** Who is signed in, and the ways to sign out. */
-export function UserMenu({ current }: { current: Session }) {
-  const { user, tokenName, expiresAt } = current
-  const [asked, { open, close }] = useDisclosure()
-  const [changing, password] = useDisclosure()
+const LinkItem = createLink((props: ComponentPropsWithRef<'a'>) => <Menu.Item component="a" {...props} />)
+
+interface UserMenuProps {
+  current: Session
+  dialog: AccountDialog | undefined
+  onDialog: (dialog?: AccountDialog) => void
+}
+
+/** Who is signed in, what is their own, and the ways to sign out. */
+export function UserMenu({ current, dialog, onDialog }: UserMenuProps) {
+  const { user, tokenName, expiresAt, scopes } = current
+  const close = () => onDialog()
   return (
     <>
       <Menu position="bottom-end" withInitialFocusPlaceholder={false} width={260}>
@@ -47,18 +55,26 @@ export function UserMenu({ current }: { current: Session }) {
             </Text>
           </Menu.Label>
           <Menu.Divider />
+          {scopes.includes('USER_READ') && (
+            <LinkItem to="/users/$userId" params={{ userId: user.id }}>
+              Your user
+            </LinkItem>
+          )}
+          {scopes.includes('ACCESS_TOKEN_MANAGE') && <LinkItem to="/tokens">Your access tokens</LinkItem>}
           <Menu.Item component="a" href={`${INTERFACE_PATH}/docs`}>
             REST API documentation
           </Menu.Item>
           <Menu.Divider />
-          {current.credential === 'LOGIN' && <Menu.Item onClick={password.open}>Change password…</Menu.Item>}
+          {isByPassword(current) && (
+            <Menu.Item onClick={() => onDialog('password')}>Change password…</Menu.Item>
+          )}
           <Menu.Item onClick={signOut}>Sign out</Menu.Item>
-          <Menu.Item onClick={open}>Sign out everywhere…</Menu.Item>
+          <Menu.Item onClick={() => onDialog('sign-out')}>Sign out everywhere…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <Suspense>
-        {changing && <PasswordDialog onClose={password.close} />}
-        {asked && <SignOutDialog current={current} onClose={close} />}
+        {dialog === 'password' && <PasswordDialog onClose={close} />}
+        {dialog === 'sign-out' && <SignOutDialog current={current} onClose={close} />}
       </Suspense>
     </>
   )
