@@ -8,9 +8,9 @@ export interface Shown {
 /** A line that is longer is not read by people. */
 const LONG = 1_000
 
-/** Documents as they are shown: JSON of which a line is long has a line for each value, in all of them. */
+/** Documents as they are shown: if one is on a line or has a long one, all that are JSON have a line for each value. */
 export function readable(texts: readonly string[]): Shown[] {
-  if (texts.every(text => text.split('\n').every(line => line.length <= LONG))) return texts.map(asIs)
+  if (texts.every(isInLines)) return texts.map(asIs)
   return texts.map(text => {
     try {
       return spread(JSON.parse(text))
@@ -18,6 +18,11 @@ export function readable(texts: readonly string[]): Shown[] {
       return asIs(text)
     }
   })
+}
+
+function isInLines(text: string): boolean {
+  const lines = text.trim().split('\n')
+  return lines.length > 1 && lines.every(line => line.length <= LONG)
 }
 
 const asIs = (text: string): Shown => ({ text, lineOf: (_, line) => line })

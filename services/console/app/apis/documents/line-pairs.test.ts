@@ -55,6 +55,10 @@ test('JSON on one line has a line for each value, and places have those lines', 
   expect(line('/paths/~1a~1b/tags/1/y')).toBe('"y": []')
   expect(line('/paths/~1a~1b/missing/z')).toBe('"/a/b": {')
   expect(line('/more')).toMatch(/^"more"/)
-  const short = '{"a": [1, 2]}'
-  expect(readable([short])[0]).toMatchObject({ text: short })
+  const inLines = '{\n "a": [1, 2] }'
+  expect(readable([inLines])[0]).toMatchObject({ text: inLines })
+  expect(readable(['{"a":1}', inLines]).map(({ text }) => text)).toEqual([
+    '{\n  "a": 1\n}',
+    '{\n  "a": [\n    1,\n    2\n  ]\n}',
+  ])
 })
