@@ -70,6 +70,8 @@ export function CodeBlock({ label, text, maxHeight, wrap }: CodeBlockProps) {
         {...(!whole && { mah: maxHeight })}
         style={{ overflow: 'auto', ...(wrap && WRAPPED) }}
       >
+        {/* The first line ends before the button. */}
+        {wrap && <span style={{ float: 'inline-end', width: 66, height: LINE }} />}
         {text}
       </Code>
       <Box pos="absolute" top={6} right={6}>
