@@ -3,19 +3,21 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answer, client } from '../http/client.ts'
 import type { Sort } from '../http/schemas.ts'
-import { useAllowed } from '../http/session.ts'
+import { useAllowed, useSession } from '../http/session.ts'
 import { isProblem } from '../parts/field-errors.ts'
+import { AnchorLink } from '../parts/links.tsx'
 import { Pages } from '../parts/pagination.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { TokensTable } from './tokens-table.tsx'
 
 const SIZE = 10
 
-/** The access tokens of another user, which an administrator may revoke. */
+/** The access tokens of a user, which an administrator may revoke. */
 export function UserTokens({ user }: { user: string }) {
   const [sort, setSort] = useState('createdAt,desc')
   const [page, setPage] = useState(1)
   const mayRevoke = useAllowed('USER_WRITE')
+  const isOwn = useSession()?.user.id === user
   const tokens = useQuery({
     queryKey: ['tokens', 'of', user, sort, page],
     queryFn: ({ signal }) => {
@@ -34,7 +36,19 @@ export function UserTokens({ user }: { user: string }) {
         <Title order={2} size="h4">
           Access tokens
         </Title>
-        <Text size="sm">Only the users themselves can create tokens, on their page Access tokens.</Text>
+        <Text size="sm">
+          {isOwn ? (
+            <>
+              You create tokens on the page{' '}
+              <AnchorLink to="/tokens" inherit underline="always">
+                Access tokens
+              </AnchorLink>
+              .
+            </>
+          ) : (
+            'Only the users themselves can create tokens, on their page Access tokens.'
+          )}
+        </Text>
         {/* The page says that the user has been deleted. */}
         {tokens.isError && !isProblem(tokens.error, 'user-not-found') && (
           <ProblemPanel
@@ -43,7 +57,9 @@ export function UserTokens({ user }: { user: string }) {
             onRetry={() => void tokens.refetch()}
           />
         )}
-        {tokens.data?.totalElements === 0 && <Text size="sm">The user has no access token.</Text>}
+        {tokens.data?.totalElements === 0 && (
+          <Text size="sm">{isOwn ? 'You have none.' : 'The user has no access token.'}</Text>
+        )}
         {tokens.data && tokens.data.content.length > 0 && (
           <>
             <TokensTable
