@@ -133,6 +133,7 @@ function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) 
       <Table.Tbody>
         {deploymentsOf(api, [...names.keys()]).map(({ environment, environmentName, deployedAt, job }) => {
           const since = job?.startedAt ?? deployedAt ?? api.updatedAt
+          const starter = starterOf(since, history)
           return (
             <Table.Tr key={environment}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
@@ -151,9 +152,7 @@ function DeploymentTable({ api, history, allowed, onDo }: DeploymentTableProps) 
               <Table.Td visibleFrom="sm">
                 <Time at={since} />
               </Table.Td>
-              <Table.Td visibleFrom="sm">
-                <By who={starterOf(since, history)} prefix="" />
-              </Table.Td>
+              <Table.Td visibleFrom="sm">{starter ? <By who={starter} prefix="" /> : '–'}</Table.Td>
               {allowed && (
                 <Table.Td ta="end">
                   <Actions environment={environment} name={environmentName} running={job?.type} onDo={onDo} />
