@@ -65,7 +65,7 @@ test('a new user finds an API, creates a webhook, sees a delivery fail, corrects
     .first()
     .click()
   await page.getByRole('link', { name: 'Edit' }).click()
-  await page.getByLabel('URL').fill(receiver.url)
+  await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url)
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('The webhook is saved').waitFor()
 
