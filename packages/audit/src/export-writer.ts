@@ -51,8 +51,8 @@ export interface ExportWriterOptions {
   now(): Date
 }
 
-/** Maximum number of records that are left out in one line. */
-const OMITTED_PER_LINE = 1_000
+/** Maximum number of records that are left out in one line, which then fits a cell of a spreadsheet: 32,767 characters. */
+const OMITTED_PER_LINE = 450
 
 /**
  * Writes the lines of an export. Pass every record of the chain in order, either to `record` or to `omitted`, then call

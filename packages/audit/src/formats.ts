@@ -31,6 +31,7 @@ const oneLine = (text: string) =>
 function readable({ number, personal, record }: RecordLine, users: ReadonlyMap<string, UserNames>) {
   const { actor, details } = record
   const user = actor.id === null ? undefined : users.get(actor.id)
+  const { displayName, name }: Record<string, unknown> = details.after ?? details.before ?? {}
   const side = (name: 'before' | 'after') => {
     const value = details[name]
     if (!value) return ''
@@ -47,6 +48,8 @@ function readable({ number, personal, record }: RecordLine, users: ReadonlyMap<s
     action: record.action,
     resourceType: record.resourceType,
     resourceId: record.resourceId,
+    resourceName: String(displayName ?? name ?? ''),
+    environment: record.environment ?? '',
     requestId: record.requestId,
     before: side('before'),
     after: side('after'),
@@ -72,6 +75,8 @@ const COLUMNS = [
   'action',
   'resourceType',
   'resourceId',
+  'resourceName',
+  'environment',
   'requestId',
   'before',
   'after',
