@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readable } from './json-lines.ts'
-import { foldPairs, type Pair, pairLines } from './line-pairs.ts'
+import { compared, foldPairs, type Pair, pairLines } from './line-pairs.ts'
 
 const told = (pairs: readonly Pair[]) =>
   pairs.map(({ before, after, same }) =>
@@ -61,4 +61,12 @@ test('JSON on one line has a line for each value, and places have those lines', 
     '{\n  "a": 1\n}',
     '{\n  "a": [\n    1,\n    2\n  ]\n}',
   ])
+})
+
+test('a removed operation is noted where it was, although its lines occur elsewhere', () => {
+  const document = (path: string) =>
+    JSON.stringify({ paths: { '/a': { get: {} }, [path]: { get: { x: 1 } } } })
+  const removed = { pointer: '/paths/~1b~1{id}/get', line: 1, fromLine: 1 }
+  const { pairs, notes } = compared(document('/b/{id}'), document('/c'), [removed])
+  expect([...notes.keys()].map(index => pairs[index]?.before?.text.trim())).toEqual(['"/b/{id}": {'])
 })

@@ -1,4 +1,5 @@
 import { type ChangeObject, diffArrays } from 'diff'
+import { readable, type Shown } from './json-lines.ts'
 
 export interface Line {
   /** From 1. */
@@ -126,4 +127,42 @@ export function foldPairs<Note>(
     index = stop
   }
   return rows
+}
+
+interface Placed {
+  pointer: string
+  line: number | null
+  fromLine: number | null
+}
+
+/** The pairs of lines, and by the index of a pair the changes that are about it. */
+export function compared<Change extends Placed>(before: string, after: string, changes: readonly Change[]) {
+  const [old, now] = readable([before, after])
+  if (!old || !now) throw new Error('two texts were given')
+  const pairs = pairLines(old.text, now.text)
+  const [byOld, byNow] = [new Map<number, number>(), new Map<number, number>()]
+  for (const [index, { before, after }] of pairs.entries()) {
+    if (before) byOld.set(before.number, index)
+    if (after) byNow.set(after.number, index)
+  }
+  /** The outermost differing pair around a value: the lines of what was removed may occur elsewhere. Else that of the value. */
+  const pairIn = (
+    { lineOf }: Shown,
+    by: ReadonlyMap<number, number>,
+    pointer: string,
+    line: number | null,
+  ) => {
+    const tokens = pointer.split('/')
+    const around = tokens.map((_, last) => by.get(lineOf(tokens.slice(0, last + 1).join('/'), line) ?? 0))
+    return around.find(index => index !== undefined && !pairs[index]?.same) ?? around.at(-1)
+  }
+  const pairOf = ({ pointer, line, fromLine }: Change): number | undefined => {
+    const was = pairIn(old, byOld, pointer, fromLine)
+    const is = pairIn(now, byNow, pointer, line)
+    // What was removed is in the earlier document alone.
+    return was !== undefined && (is === undefined || (pairs[is]?.same && !pairs[was]?.same)) ? was : is
+  }
+  const notes = Map.groupBy(changes, change => pairOf(change) ?? -1)
+  notes.delete(-1)
+  return { pairs, notes }
 }

@@ -2,8 +2,7 @@ import { UnstyledButton } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type Ref, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import type { Schemas } from '../../http/schemas.ts'
-import { readable } from './json-lines.ts'
-import { foldPairs, type Line, type Pair, pairLines, type Row } from './line-pairs.ts'
+import { compared, foldPairs, type Line, type Pair, type Row } from './line-pairs.ts'
 import classes from './side-by-side.module.css'
 
 type Change = Schemas['DocumentChange']
@@ -87,27 +86,6 @@ export function SideBySide({ before, after, changes, ref }: SideBySideProps) {
       </div>
     </section>
   )
-}
-
-/** The pairs of lines, and by the index of a pair the changes that are about it. */
-function compared(before: string, after: string, changes: readonly Change[]) {
-  const [old, now] = readable([before, after])
-  if (!old || !now) throw new Error('two texts were given')
-  const pairs = pairLines(old.text, now.text)
-  const [byOld, byNow] = [new Map<number, number>(), new Map<number, number>()]
-  for (const [index, { before, after }] of pairs.entries()) {
-    if (before) byOld.set(before.number, index)
-    if (after) byNow.set(after.number, index)
-  }
-  const pairOf = ({ pointer, line, fromLine }: Change): number | undefined => {
-    const was = byOld.get(old.lineOf(pointer, fromLine) ?? 0)
-    const is = byNow.get(now.lineOf(pointer, line) ?? 0)
-    // What was removed is in the earlier document alone.
-    return was !== undefined && (is === undefined || (pairs[is]?.same && !pairs[was]?.same)) ? was : is
-  }
-  const notes = Map.groupBy(changes, change => pairOf(change) ?? -1)
-  notes.delete(-1)
-  return { pairs, notes }
 }
 
 interface CellsProps {
