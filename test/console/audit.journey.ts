@@ -147,7 +147,7 @@ test('an entry of an erased user has the id of the user', async ({ page }) => {
   await entries(page)
     .filter({ hasText: `Erased or unknown user ${user.id}` })
     .click()
-  await selected(page).getByText(`Erased or unknown user ${user.id}`).waitFor()
+  await selected(page).getByText(`Erased or unknown user ${user.id}`).first().waitFor()
 })
 
 test('all entries can be reached while few are in the page', async ({ page }) => {

@@ -11,6 +11,7 @@ import { type Entry, userName } from './entries.ts'
 import { EntryChanges } from './entry-changes.tsx'
 import { ProofOfEntry } from './proof-of-entry.tsx'
 import { ResourceName } from './resource-name.tsx'
+import { StartedBy } from './started-by.tsx'
 
 /** A selected entry: what changed, and what proves it. */
 export function EntryDetail({ entry, onClose }: { entry: Entry; onClose(): void }) {
@@ -23,8 +24,12 @@ export function EntryDetail({ entry, onClose }: { entry: Entry; onClose(): void 
           </Title>
           <CloseButton aria-label="Close the entry" onClick={onClose} />
         </Group>
-        <ProofOfEntry number={entry.number} />
+        <Text style={{ overflowWrap: 'anywhere' }}>
+          <ResourceName entry={entry} /> · <Time at={entry.timestamp} /> by {userName(entry)}
+        </Text>
+        <StartedBy entry={entry} />
         <EntryChanges details={entry.details} environment={entry.environment} />
+        <ProofOfEntry number={entry.number} />
         <EntryProperties entry={entry} />
         <JsonText title="Record" value={entry} />
       </Stack>

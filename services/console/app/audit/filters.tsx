@@ -27,11 +27,12 @@ interface FiltersProps {
 export function Filters({ search, onChange }: FiltersProps) {
   const schemas = useQuery(schemasOfEvents)
   const actions = new Set([...ACTIONS, ...(schemas.data ?? []).map(({ type }) => type)])
+  const set = [search.text, search.user, search.action, search.resource, search.from, search.to]
   const named = search.text && (
     <NamedResources text={search.text} onChoose={resource => onChange({ resource, text: undefined })} />
   )
   return (
-    <FilterGrid label="Filters of the audit log" below={named}>
+    <FilterGrid label="Filters of the audit log" active={set.filter(Boolean).length} below={named}>
       <TextSearch
         label="Search"
         placeholder="Name, id, action or type"

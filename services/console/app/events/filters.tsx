@@ -31,6 +31,9 @@ export function Filters({ search, onChange }: FiltersProps) {
     <FilterGrid
       label="Filters of events"
       className={classes.filters}
+      active={
+        [search.type, search.api, search.webhook, search.user, search.to, search.after].filter(Boolean).length
+      }
       moreSet={Boolean(search.webhook || search.user || search.to || search.after)}
       more={<MoreFilters search={search} onChange={onChange} />}
     >
@@ -91,8 +94,14 @@ const AFTER = { value: 'after', label: 'A position' }
 const HOUR_MS = 3_600_000
 
 function Begin({ search, onChange }: FiltersProps) {
+  // A person who begins with the oldest event wants to see it.
   const begin = (since?: Period | 'all', from?: string) =>
-    onChange({ since, from, after: undefined, event: undefined })
+    onChange({
+      ...{ since, from, after: undefined, event: undefined },
+      ...((since === 'all' || periodOf(search) === 'all') && {
+        order: since === 'all' ? 'oldest' : undefined,
+      }),
+    })
   return (
     <Select
       label="Begin with"

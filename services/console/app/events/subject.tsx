@@ -13,6 +13,7 @@ export function Subject({ event }: { event: FeedEvent }) {
   return (
     <>
       <Resource event={event} /> › <EnvironmentName id={environment} />
+      {event.type === 'DEPLOYMENT_REQUESTED' && event.data.type === 'UNDEPLOY' && ', to undeploy'}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { answer, client } from '../http/client.ts'
 import { queries } from '../http/queries.ts'
-import { namedQuery } from '../parts/api-name.tsx'
+import { namedQuery, versionNameQuery } from '../parts/api-name.tsx'
 import { type OperationFilter, queryOf } from '../parts/operation-filters.tsx'
 import { bestOf, type Operation } from '../parts/operations.ts'
 
@@ -65,11 +65,3 @@ async function readRanked({ page = 1, ...filter }: OperationFilter): Promise<Ope
       }
     : undefined
 }
-
-export const versionNameQuery = (api: string, version: string) => ({
-  queryKey: ['api', api, 'name of version', version],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    answer(client.getVersion({ api_id: api, version_id: version }, { signal })),
-  retry: false,
-  staleTime: FRESH_MS,
-})

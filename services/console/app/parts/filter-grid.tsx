@@ -5,6 +5,8 @@ import type { ReactNode } from 'react'
 interface FilterGridProps {
   label: string
   children: ReactNode
+  /** Number of filters that are set: a phone tells it while it does not show them. */
+  active: number
   /** Class of the grid that has other columns than four equal ones on a wide screen. */
   className?: string | undefined
   /** Further filters, which a wide screen shows on demand so that the list is in sight. */
@@ -18,7 +20,8 @@ interface FilterGridProps {
 const GRID = { cols: { base: 1, xs: 2, md: 4 }, spacing: 'sm', verticalSpacing: 'xs' }
 
 /** The filters of a list. A phone shows them on demand, so that the list is in sight. */
-export function FilterGrid({ label, children, className, more, moreSet = false, below }: FilterGridProps) {
+export function FilterGrid(props: FilterGridProps) {
+  const { label, children, active, className, more, moreSet = false, below } = props
   const [opened, { toggle }] = useDisclosure()
   const [moreOpened, { toggle: toggleMore }] = useDisclosure(moreSet)
   return (
@@ -30,7 +33,7 @@ export function FilterGrid({ label, children, className, more, moreSet = false, 
         onClick={toggle}
         style={{ alignSelf: 'start' }}
       >
-        {opened ? 'Hide the filters' : 'Show the filters'}
+        {opened ? 'Hide the filters' : `Show the filters${active > 0 ? `: ${active} set` : ''}`}
       </Button>
       <Box {...(!opened && { visibleFrom: 'sm' })}>
         {className ? (

@@ -3,6 +3,7 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import type { Schemas } from '../http/schemas.ts'
 import { Changes, type Labels, remarkable } from './changes.tsx'
 import classes from './history-list.module.css'
+import { secondOf } from './local-time.ts'
 import { ProblemPanel } from './problem-panel.tsx'
 import { Empty, Loading } from './states.tsx'
 import { exactTime, Time } from './time.tsx'
@@ -94,7 +95,7 @@ function HistoryItem({ entry, title, onShow, labels, current }: HistoryItemProps
             {title}
           </Text>
           <Text size="sm">
-            <Time at={timestamp} />
+            {secondOf(timestamp)} (<Time at={timestamp} />)
             <By who={entry.who} />
             {restoredTo && (
               <>

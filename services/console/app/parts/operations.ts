@@ -15,7 +15,10 @@ export const pathOf = (operation: Operation): string =>
 export const aboutOf = ({ summary, operationId }: Pick<Operation, 'summary' | 'operationId'>): string =>
   plainText(summary ?? operationId ?? '').text
 
-/** The operations that fit words best: those with a word in the name of a resource, then in the path, then elsewhere. */
+/**
+ * The operations that fit words best: those with a word in the name of a resource, then in the path, then elsewhere; of these
+ * first those whose description begins with the first word, e.g. with "create".
+ */
 export function bestOf<Found extends Pick<Operation, 'path' | 'operationId' | 'summary'>>(
   operations: readonly Found[],
   words: string,
@@ -30,9 +33,16 @@ export function bestOf<Found extends Pick<Operation, 'path' | 'operationId' | 's
     if (wanted.some(word => about.some(name => name.startsWith(word)))) return 2
     return 3
   }
-  const ranked = operations.map(operation => ({ operation, rank: rank(operation) }))
+  const [first = ''] = wanted
+  const ranked = operations.map(operation => ({
+    operation,
+    rank: rank(operation),
+    begins: Number(!aboutOf(operation).toLowerCase().startsWith(first)),
+  }))
   return ranked
-    .sort((a, b) => a.rank - b.rank || a.operation.path.length - b.operation.path.length)
+    .sort(
+      (a, b) => a.rank - b.rank || a.begins - b.begins || a.operation.path.length - b.operation.path.length,
+    )
     .map(({ operation }) => operation)
 }
 

@@ -8,7 +8,7 @@ import type { Query, Scope } from '../http/schemas.ts'
 import type { Session } from '../http/session.ts'
 import { isByPassword, signOut } from '../login/sign-in.ts'
 import { webhooksQuery } from '../parts/all-webhooks.ts'
-import { namedQuery } from '../parts/api-name.tsx'
+import { namedQuery, versionNameQuery } from '../parts/api-name.tsx'
 import { useMissingWords } from '../parts/missing-words.ts'
 import { aboutOf, bestOf, pathOf } from '../parts/operations.ts'
 import { areasOf } from './areas.ts'
@@ -147,7 +147,7 @@ function creationsOf({ scopes }: Session): Command[] {
 /** The APIs, operations, webhooks and users that match a text. Without a text there are none. */
 export function useRecords(current: Session, typed: string) {
   const [text] = useDebouncedValue(typed.trim(), TYPING_MS)
-  const { apis, operations, best, names, webhooks, users, searches } = useSearches(current, text)
+  const { apis, operations, best, names, versions, webhooks, users, searches } = useSearches(current, text)
   const { missing } = useMissingWords(text, apis.data?.content ?? [])
   const ofApis = (apis.data?.content ?? []).map(({ id, name, displayName }) => ({
     id,
@@ -194,11 +194,13 @@ export function useRecords(current: Session, typed: string) {
     }),
     ...best.map((operation, index) => {
       const api = names.find(({ data }) => data?.id === operation.api)?.data?.displayName
+      const version = versions.find(({ data }) => data?.id === operation.version)?.data?.name
       return {
         id: `operation-${index}`,
         group: 'Operations',
         label: `${operation.method} ${operation.path}`,
-        detail: [aboutOf(operation), api].filter(Boolean).join(' · '),
+        // A long description is cut.
+        detail: [[api, version].filter(Boolean).join(' '), aboutOf(operation)].filter(Boolean).join(' · '),
         path: pathOf(operation),
         hasLines: true,
       }
@@ -236,6 +238,11 @@ function useSearches({ scopes }: Session, text: string) {
   const best = bestOf(operations.data?.read ?? [], text).slice(0, SHOWN)
   const ids = new Set(best.map(({ api }) => api))
   const names = useQueries({ queries: [...ids].map(namedQuery) })
+  const versions = useQueries({
+    queries: [...new Map(best.map(operation => [operation.version, operation])).values()].map(
+      ({ api, version }) => versionNameQuery(api, version),
+    ),
+  })
   const webhooks = useQuery({
     ...webhooksQuery,
     enabled: may('WEBHOOKS_READ'),
@@ -247,7 +254,8 @@ function useSearches({ scopes }: Session, text: string) {
     enabled: may('USER_READ'),
     staleTime: FRESH_MS,
   })
-  return { apis, operations, best, names, webhooks, users, searches: [apis, operations, webhooks, users] }
+  const searches = [apis, operations, webhooks, users]
+  return { apis, operations, best, names, versions, webhooks, users, searches }
 }
 
 /**
