@@ -194,7 +194,7 @@ test('an export has the entries that the filters let through, can be cancelled, 
   await page.route(isAt('/auditLog/export'), route =>
     route.fulfill({ contentType: 'text/csv', body: whole.slice(0, whole.length / 2) }),
   )
-  await startExport(page, 'CSV')
+  await startExport(page, 'CSV with proofs')
   await page.getByRole('alert', { name: /The export is incomplete/ }).waitFor()
   await page.unrouteAll()
   const saving = page.waitForEvent('download')

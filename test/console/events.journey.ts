@@ -83,7 +83,7 @@ test('a feed that begins at a time shows the events from then on, and waits befo
   await page.getByRole('combobox', { name: 'Begin with' }).click()
   await page.getByRole('option', { name: 'The oldest event' }).click()
   await connection(page, 'More to load')
-  await expect.poll(() => searchOf(page).order).toBe('oldest')
+  expect(await page.getByRole('combobox', { name: 'Order' }).inputValue()).toBe('Oldest first')
   const { content: oldest } = await request('GET', '/events?size=1')
   const oldestShown = async () => Date.parse((await first.locator('span').first().textContent()) ?? '')
   await expect.poll(oldestShown).toBe(Date.parse(oldest[0].time))

@@ -46,20 +46,7 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
             ))}
           </Stack>
         </Radio.Group>
-        <Text size="sm">
-          The file has the hash chain and signatures. This command proves without the service that no record
-          was changed. The page{' '}
-          <AnchorLink to="/audit/proofs" size="sm" underline="always">
-            Proofs
-          </AnchorLink>{' '}
-          has more on it.
-        </Text>
-        <CodeBlock
-          label="Command that verifies the export"
-          text={`npm run audit -- verify ${fileName(format, filters)}`}
-          maxHeight={80}
-          wrap
-        />
+        {format !== 'table' && <Verification file={fileName(format, filters)} />}
         <ExportProgress state={state} total={total} />
         {state.kind === 'failed' && (
           <ProblemPanel what="The export is incomplete" error={state.error} onRetry={resume} />
@@ -79,6 +66,26 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
   )
 }
 
+/** How the file is verified. */
+const Verification = ({ file }: { file: string }) => (
+  <>
+    <Text size="sm">
+      The file has the hash chain and signatures. This command proves without the service that no record was
+      changed. The page{' '}
+      <AnchorLink to="/audit/proofs" size="sm" underline="always">
+        Proofs
+      </AnchorLink>{' '}
+      has more on it.
+    </Text>
+    <CodeBlock
+      label="Command that verifies the export"
+      text={`npm run audit -- verify ${file}`}
+      maxHeight={80}
+      wrap
+    />
+  </>
+)
+
 const NAMES = { text: 'Search', user: 'User', action: 'Action', resource: 'Resource' } as const
 
 /** What the file will have: how many entries, of which range, by which filters. */
@@ -95,7 +102,8 @@ function Content({ filters, format, total }: { filters: ExportFilters; format: F
       <Text size="sm">
         The file will have {!isPart && total !== 1 && 'all '}
         {count} {total === 1 ? 'entry' : 'entries'}
-        {isPart && ' that the filters of the page let through, and the hashes of the others'}.
+        {isPart && ' that the filters of the page let through'}
+        {isPart && format !== 'table' && ', and the hashes of the others'}.
       </Text>
       <Properties>
         <Property name="Range">

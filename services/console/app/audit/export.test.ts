@@ -15,14 +15,14 @@ const trailer = (complete: boolean) => `{"signature":"s","trailer":{"complete":$
 const escaped = (text: string) => text.replaceAll('=', '\\=')
 
 /** A record and a trailer as a line of each form, see docs/audit.md. */
-const LINES: Record<Format, { record: string; last: (json: string) => string }> = {
+const LINES: Record<Exclude<Format, 'table'>, { record: string; last: (json: string) => string }> = {
   ndjson: { record: '{"number":1}', last: json => json },
   csv: { record: '1,API_CREATED', last: json => `,,"${json.replaceAll('"', '""')}"\r` },
   cef: { record: 'CEF:0|record', last: json => `CEF:0|end gantryProof=${escaped(json)}` },
 }
 
 /** Receives a response until it ends. */
-async function receive(format: Format, so: Received, body: string) {
+async function receive(format: keyof typeof LINES, so: Received, body: string) {
   const asked: string[] = []
   vi.stubGlobal('fetch', async (url: string) => {
     asked.push(url)
@@ -72,4 +72,21 @@ test('the file of an export is named by its range', () => {
     'audit-log-2026-11-01-to-2026-11-20T083005Z.csv',
   )
   vi.useRealTimers()
+})
+
+test('a table has the entries alone, with the names of environments', async () => {
+  const rows = [
+    'number,action,environment,after,proof',
+    ',,,,"{""header"":1}"',
+    '7,API_DEPLOYED,e1,"{""a"":""b,c""}","{""record"":{""x"":"",""}}"',
+    '8,API_UPDATED,,,"{""record"":1}"',
+    ',,,,"{""trailer"":1}"',
+  ].map(row => `${row}\r\n`)
+  const table = await exporting.entriesOnly(new Blob(rows), new Map([['e1', 'Staging, "old"']]))
+  expect((await table.text()).split('\r\n')).toEqual([
+    'number,action,environment,after',
+    '7,API_DEPLOYED,"Staging, ""old""","{""a"":""b,c""}"',
+    '8,API_UPDATED,,',
+    '',
+  ])
 })

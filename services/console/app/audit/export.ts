@@ -4,22 +4,34 @@ import { chunksOf, openStream } from '../http/stream.ts'
 
 export type ExportFilters = Omit<Query<'exportAuditLog'>, 'format' | 'after' | 'trailer'>
 
-/** The forms of an export. Each has one line for each line of the first one. */
+/** The forms of an export. Each has one line for each line of the first one; a table loses its proofs when it is saved. */
 export const FORMATS = {
   ndjson: {
     label: 'NDJSON',
     use: 'One JSON document per line, for programs',
     mediaType: 'application/x-ndjson',
+    sent: 'ndjson',
   },
-  csv: { label: 'CSV', use: 'For spreadsheets; the comma is the separator', mediaType: 'text/csv' },
-  cef: { label: 'CEF', use: 'ArcSight CEF:0, for a SIEM', mediaType: 'text/plain' },
+  table: {
+    label: 'CSV, entries only',
+    use: 'For spreadsheets: a row for each entry. It cannot be verified, since it has no proofs',
+    mediaType: 'text/csv',
+    sent: 'csv',
+  },
+  csv: {
+    label: 'CSV with proofs',
+    use: 'Also has rows of hashes alone; the comma is the separator',
+    mediaType: 'text/csv',
+    sent: 'csv',
+  },
+  cef: { label: 'CEF', use: 'ArcSight CEF:0, for a SIEM', mediaType: 'text/plain', sent: 'cef' },
 } as const
 export type Format = keyof typeof FORMATS
 
 /** The name of the file of an export, with its range in UTC; without an end it ends today. */
 export function fileName(format: Format, { from, to }: Pick<ExportFilters, 'from' | 'to'>): string {
   const end = to ? stamp(to) : new Date().toISOString().slice(0, 10)
-  return `audit-log-${from ? `${stamp(from)}-` : ''}to-${end}.${format}`
+  return `audit-log-${from ? `${stamp(from)}-` : ''}to-${end}.${FORMATS[format].sent}`
 }
 
 /** A time in a file name: the day alone at midnight. */
@@ -67,7 +79,7 @@ export interface ExportRequest {
 export async function receiveExport(request: ExportRequest): Promise<void> {
   const { filters, format, signal, received } = request
   let so = untilTrailer(request.so)
-  const query = new URLSearchParams({ format })
+  const query = new URLSearchParams({ format: FORMATS[format].sent })
   for (const [name, value] of Object.entries(filters)) if (value) query.set(name, value)
   if (so.proven) query.set('trailer', base64url(so.proven.trailer))
   const accept = FORMATS[format].mediaType
@@ -134,3 +146,31 @@ const INTERRUPTED = {
   title: 'The export was cut off',
   detail: 'It has no signed end.',
 }
+
+const CELLS = /(?:^|,)("(?:[^"]|"")*"|[^,"]*)/g
+
+/**
+ * The rows of the entries of an export as CSV, without their proofs.
+ * @param environments names of environments by id, which the rows get in place of the ids
+ */
+export async function entriesOnly(csv: Blob, environments: ReadonlyMap<string, string>): Promise<Blob> {
+  const rows: string[] = []
+  const decoder = new TextDecoder()
+  let place = -1
+  let rest = ''
+  for await (const chunk of chunksOf(csv.stream(), new AbortController().signal, SILENT_MS)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\r\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      // Rows that are no entries have no number.
+      if (line.startsWith(',')) continue
+      const cells = [...line.matchAll(CELLS)].map(([, cell = '']) => cell).slice(0, -1)
+      if (place === -1) place = cells.indexOf('environment')
+      const name = environments.get(cells[place] ?? '')
+      rows.push(`${(name === undefined ? cells : cells.with(place, quoted(name))).join(',')}\r\n`)
+    }
+  }
+  return new Blob(rows)
+}
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`

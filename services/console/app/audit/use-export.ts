@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
+import { useEnvironmentNames } from '../parts/environments.ts'
 import { save } from '../parts/save.ts'
 import {
   type ExportFilters,
+  entriesOnly,
   type Format,
   fileName,
   NOTHING_RECEIVED,
@@ -18,6 +20,7 @@ export function useExport(filters: ExportFilters) {
   const [state, setState] = useState<ExportState>({ kind: 'none', so: NOTHING_RECEIVED })
   const running = useRef<AbortController>(undefined)
   const begun = useRef<Format>('ndjson')
+  const environments = useEnvironmentNames()
   useEffect(() => () => running.current?.abort(), [])
   const run = async (format: Format, begin: Received) => {
     const ending = new AbortController()
@@ -33,7 +36,8 @@ export function useExport(filters: ExportFilters) {
           setState({ kind: 'running', so })
         },
       })
-      save(so.blob, fileName(format, filters))
+      const file = format === 'table' ? await entriesOnly(so.blob, environments) : so.blob
+      save(file, fileName(format, filters))
       setState({ kind: 'complete', so })
     } catch (error) {
       setState(ending.signal.aborted ? { kind: 'cancelled', so } : { kind: 'failed', so, error })

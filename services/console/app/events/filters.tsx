@@ -8,7 +8,7 @@ import { ReferencePicker } from '../parts/reference-picker.tsx'
 import { TimeField } from '../parts/time-field.tsx'
 import { groupOf } from './describe.ts'
 import classes from './events.module.css'
-import { type EventsSearch, PERIODS, type Period, periodOf } from './search.ts'
+import { type EventsSearch, isOldestFirst, PERIODS, type Period, periodOf } from './search.ts'
 
 interface FiltersProps {
   search: EventsSearch
@@ -45,7 +45,8 @@ export function Filters({ search, onChange }: FiltersProps) {
         <Select
           label="Order"
           data={ORDERS}
-          value={search.order ?? 'newest'}
+          value={isOldestFirst(search) ? 'oldest' : 'newest'}
+          disabled={periodOf(search) === 'all'}
           allowDeselect={false}
           onChange={order => onChange({ order: order === 'oldest' ? order : undefined, event: search.event })}
         />
@@ -94,14 +95,8 @@ const AFTER = { value: 'after', label: 'A position' }
 const HOUR_MS = 3_600_000
 
 function Begin({ search, onChange }: FiltersProps) {
-  // A person who begins with the oldest event wants to see it.
   const begin = (since?: Period | 'all', from?: string) =>
-    onChange({
-      ...{ since, from, after: undefined, event: undefined },
-      ...((since === 'all' || periodOf(search) === 'all') && {
-        order: since === 'all' ? 'oldest' : undefined,
-      }),
-    })
+    onChange({ since, from, after: undefined, event: undefined })
   return (
     <Select
       label="Begin with"

@@ -13,7 +13,15 @@ import { EventDetail } from './detail.tsx'
 import type { Feed, FeedState } from './feed.ts'
 import { Filters } from './filters.tsx'
 import { EventList } from './list.tsx'
-import { type EventsSearch, lengthOf, type Period, periodOf, readEventsSearch, readOf } from './search.ts'
+import {
+  type EventsSearch,
+  isOldestFirst,
+  lengthOf,
+  type Period,
+  periodOf,
+  readEventsSearch,
+  readOf,
+} from './search.ts'
 import { useFeed } from './use-feed.ts'
 
 const route = getRouteApi('/inside/events')
@@ -27,7 +35,7 @@ export function EventsPage() {
   const { feed, state } = useFeed(readOf(search), round)
   const { trace } = search
   const received = trace ? state.shown.filter(({ traceId }) => traceId === trace) : state.shown
-  const oldestFirst = search.order === 'oldest'
+  const oldestFirst = isOldestFirst(search)
   const events = oldestFirst ? received : received.toReversed()
   const selected = useSelected(events, search.event)
   const change = (changed: object, replace = false) =>
@@ -67,7 +75,7 @@ export function EventsPage() {
             <Nothing state={state} search={search} onChange={change} />
           ) : (
             <EventList
-              key={search.order}
+              key={String(oldestFirst)}
               events={events}
               added={oldestFirst ? -state.removed : events.length + (trace ? 0 : state.removed)}
               end={oldestFirst ? 'oldest' : 'newest'}
@@ -92,7 +100,7 @@ export function EventsPage() {
 }
 
 /** The search that begins with the oldest event and has it at the top. */
-const OLDEST = { since: 'all', from: undefined, after: undefined, order: 'oldest' } as const
+const OLDEST = { since: 'all', from: undefined, after: undefined } as const
 
 /** The selected event. It stays when it is removed from the list. */
 function useSelected(events: readonly FeedEvent[], id: string | undefined): FeedEvent | undefined {

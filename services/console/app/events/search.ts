@@ -64,3 +64,7 @@ export function lengthOf(search: EventsSearch) {
 
 /** What is read from the service: the state without what concerns the page alone. */
 export const readOf = ({ event: _, trace: __, order: ___, ...read }: EventsSearch): EventsSearch => read
+
+/** Whether the oldest event is at the top. What begins with the oldest event reads forward from it. */
+export const isOldestFirst = (search: EventsSearch): boolean =>
+  search.order === 'oldest' || periodOf(search) === 'all'
