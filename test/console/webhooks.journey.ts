@@ -226,7 +226,7 @@ test('a webhook is edited, deactivated, activated and deleted', async ({ page })
   const { id, displayName } = await createWebhook()
   await open(page, `/webhooks/${id}`)
   await page.getByRole('link', { name: 'Edit' }).click()
-  await page.getByLabel('URL').fill('http://127.0.0.1:9/other')
+  await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:9/other')
   await page.getByRole('checkbox', { name: 'API_CREATED' }).uncheck()
   await page.getByRole('checkbox', { name: 'All event types of: API versions' }).check()
   await page.getByRole('switch', { name: 'Deliver in order' }).check()
@@ -270,7 +270,7 @@ test('a comparison with the change of another person stays while the chosen valu
   const [mine, theirs] = [unique('Mine'), unique('Theirs')]
   await open(page, `/webhooks/${id}/edit`)
   await page.getByLabel('Display name').fill(mine)
-  await page.getByLabel('URL').fill('http://127.0.0.1:9/mine')
+  await page.getByRole('textbox', { name: 'URL' }).fill('http://127.0.0.1:9/mine')
   const changes = { displayName: theirs, url: 'http://127.0.0.1:9/theirs', ordered: true }
   await request('PUT', `/webhooks/${id}`, { ...webhook, ...changes })
   await page.getByRole('button', { name: 'Save' }).click()
@@ -305,7 +305,9 @@ test('a comparison with the change of another person stays while the chosen valu
   release()
   await page.getByText('The webhook was not saved').waitFor()
   await expect.poll(() => page.getByLabel('Display name').inputValue()).toBe(theirs)
-  await expect.poll(() => page.getByLabel('URL').inputValue()).toBe('http://127.0.0.1:9/mine')
+  await expect
+    .poll(() => page.getByRole('textbox', { name: 'URL' }).inputValue())
+    .toBe('http://127.0.0.1:9/mine')
   await page.unrouteAll()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('The webhook is saved').waitFor()
