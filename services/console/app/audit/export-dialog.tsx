@@ -22,8 +22,12 @@ interface ExportDialogProps {
 /** Downloads the entries that the filters let through, with their proofs. */
 export function ExportDialog({ filters, onClose }: ExportDialogProps) {
   const [format, setFormat] = useState<Format>('ndjson')
-  const { state, start, resume, cancel } = useExport(filters)
+  const { state, start, resume, cancel, forget } = useExport(filters)
   const isRunning = state.kind === 'running'
+  const choose = (next: Format) => {
+    setFormat(next)
+    forget()
+  }
   const total = useQuery({
     queryKey: ['audit', 'total', filters],
     queryFn: ({ signal }) => answer(client.listAuditLog({ ...filters, size: 1 }, { signal })),
@@ -39,7 +43,7 @@ export function ExportDialog({ filters, onClose }: ExportDialogProps) {
     >
       <Stack>
         <Content filters={filters} format={format} {...(total !== undefined && { total })} />
-        <Radio.Group label="Format" value={format} onChange={value => setFormat(value as Format)}>
+        <Radio.Group label="Format" value={format} onChange={value => choose(value as Format)}>
           <Stack gap="xs" mt={6}>
             {Object.entries(FORMATS).map(([value, { label, use }]) => (
               <Radio key={value} value={value} label={label} description={use} disabled={isRunning} />

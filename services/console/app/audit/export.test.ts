@@ -82,8 +82,9 @@ test('a table has the entries alone, with the names of environments', async () =
     '8,API_UPDATED,,,"{""record"":1}"',
     ',,,,"{""trailer"":1}"',
   ].map(row => `${row}\r\n`)
-  const table = await exporting.entriesOnly(new Blob(rows), new Map([['e1', 'Staging, "old"']]))
-  expect((await table.text()).split('\r\n')).toEqual([
+  const { blob, lines } = await exporting.entriesOnly(new Blob(rows), new Map([['e1', 'Staging, "old"']]))
+  expect(lines).toBe(3)
+  expect((await blob.text()).split('\r\n')).toEqual([
     'number,action,environment,after',
     '7,API_DEPLOYED,"Staging, ""old""","{""a"":""b,c""}"',
     '8,API_UPDATED,,',

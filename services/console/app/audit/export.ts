@@ -31,7 +31,7 @@ export type Format = keyof typeof FORMATS
 /** The name of the file of an export, with its range in UTC; without an end it ends today. */
 export function fileName(format: Format, { from, to }: Pick<ExportFilters, 'from' | 'to'>): string {
   const end = to ? stamp(to) : new Date().toISOString().slice(0, 10)
-  return `audit-log-${from ? `${stamp(from)}-` : ''}to-${end}.${FORMATS[format].sent}`
+  return `audit-${format === 'table' ? 'entries' : 'log'}-${from ? `${stamp(from)}-` : ''}to-${end}.${FORMATS[format].sent}`
 }
 
 /** A time in a file name: the day alone at midnight. */
@@ -149,11 +149,17 @@ const INTERRUPTED = {
 
 const CELLS = /(?:^|,)("(?:[^"]|"")*"|[^,"]*)/g
 
+/** Without it Excel does not read UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff'
+
 /**
  * The rows of the entries of an export as CSV, without their proofs.
  * @param environments names of environments by id, which the rows get in place of the ids
  */
-export async function entriesOnly(csv: Blob, environments: ReadonlyMap<string, string>): Promise<Blob> {
+export async function entriesOnly(
+  csv: Blob,
+  environments: ReadonlyMap<string, string>,
+): Promise<Pick<Received, 'blob' | 'lines'>> {
   const rows: string[] = []
   const decoder = new TextDecoder()
   let place = -1
@@ -170,7 +176,7 @@ export async function entriesOnly(csv: Blob, environments: ReadonlyMap<string, s
       rows.push(`${(name === undefined ? cells : cells.with(place, quoted(name))).join(',')}\r\n`)
     }
   }
-  return new Blob(rows)
+  return { blob: new Blob([BYTE_ORDER_MARK, ...rows]), lines: rows.length }
 }
 
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`

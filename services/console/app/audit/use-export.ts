@@ -36,8 +36,8 @@ export function useExport(filters: ExportFilters) {
           setState({ kind: 'running', so })
         },
       })
-      const file = format === 'table' ? await entriesOnly(so.blob, environments) : so.blob
-      save(file, fileName(format, filters))
+      if (format === 'table') so = { ...so, ...(await entriesOnly(so.blob, environments)) }
+      save(so.blob, fileName(format, filters))
       setState({ kind: 'complete', so })
     } catch (error) {
       setState(ending.signal.aborted ? { kind: 'cancelled', so } : { kind: 'failed', so, error })
@@ -49,5 +49,7 @@ export function useExport(filters: ExportFilters) {
     /** Continues after the last part that is proven, in the format of that part. */
     resume: () => run(begun.current, state.so),
     cancel: () => running.current?.abort(),
+    /** Forgets what was received. */
+    forget: () => setState({ kind: 'none', so: NOTHING_RECEIVED }),
   }
 }

@@ -43,33 +43,39 @@ test('after a lost connection the feed continues after its last event, and keeps
   expect(feed.state().connection.kind).toBe('lost')
 })
 
-test('earlier events are shown together when all are there, however long they take, and later ones as they come', async () => {
-  const streams = [1, 2].map(() => new TransformStream<Uint8Array, Uint8Array>())
-  const [earlier, later] = streams.map(({ writable }) => writable.getWriter())
-  const write = (writer: typeof earlier, text: string) => writer?.write(new TextEncoder().encode(text))
-  const responses = streams.map(({ readable }) => new Response(readable))
-  const { feed, asked, disconnect } = connected({ since: 'all' }, responses)
-  const shown = () => feed.state().shown.map(({ id }) => id)
-  for (const id of ['a', 'b', 'c']) {
-    await write(earlier, line(id))
-    await vi.advanceTimersByTimeAsync(20_000)
-    expect(shown()).toEqual([])
-    expect(feed.state().connection.kind).toBe('reading')
-    expect(feed.state()).toMatchObject({ received: id.charCodeAt(0) - 96, reached: '2026-01-01T12:00:00Z' })
-  }
-  await earlier?.close()
-  await vi.advanceTimersByTimeAsync(0)
-  expect(feed.state().connection.kind).toBe('live')
-  expect(shown()).toEqual(['a', 'b', 'c'])
-  await write(later, line('new'))
-  await vi.advanceTimersByTimeAsync(200)
-  expect(shown()).toEqual(['a', 'b', 'c', 'new'])
-  expect(asked.map(query => [query.get('follow'), query.get('after')])).toEqual([
-    [null, null],
-    ['true', 'after-c'],
-  ])
-  disconnect()
-})
+test.for([
+  ['7d', ['', '', '']],
+  ['all', ['a', 'ab', 'abc']],
+] as const)(
+  'earlier events of %s are shown together or, from the oldest on, at once; later ones as they come',
+  async ([since, whileReading]) => {
+    const streams = [1, 2].map(() => new TransformStream<Uint8Array, Uint8Array>())
+    const [earlier, later] = streams.map(({ writable }) => writable.getWriter())
+    const write = (writer: typeof earlier, text: string) => writer?.write(new TextEncoder().encode(text))
+    const responses = streams.map(({ readable }) => new Response(readable))
+    const { feed, asked, disconnect } = connected({ since }, responses)
+    const shown = () => feed.state().shown.map(({ id }) => id)
+    for (const [index, id] of ['a', 'b', 'c'].entries()) {
+      await write(earlier, line(id))
+      await vi.advanceTimersByTimeAsync(20_000)
+      expect(shown().join('')).toBe(whileReading[index])
+      expect(feed.state().connection.kind).toBe('reading')
+      expect(feed.state()).toMatchObject({ received: id.charCodeAt(0) - 96, reached: '2026-01-01T12:00:00Z' })
+    }
+    await earlier?.close()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(feed.state().connection.kind).toBe('live')
+    expect(shown()).toEqual(['a', 'b', 'c'])
+    await write(later, line('new'))
+    await vi.advanceTimersByTimeAsync(200)
+    expect(shown()).toEqual(['a', 'b', 'c', 'new'])
+    expect(asked.map(query => [query.get('follow'), query.get('after')])).toEqual([
+      [null, null],
+      ['true', 'after-c'],
+    ])
+    disconnect()
+  },
+)
 
 test('a feed from the oldest event shows the first 500, and the next ones on demand', async () => {
   const events = Array.from({ length: 1_001 }, (_, index) => line(String(index)))

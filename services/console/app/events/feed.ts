@@ -1,7 +1,7 @@
 import { asProblem, RequestFailed } from '../http/problem.ts'
 import { chunksOf, linesOf, openStream } from '../http/stream.ts'
 import { EventBuffer, type FeedEvent, STEP } from './buffer.ts'
-import { type EventsSearch, lengthOf } from './search.ts'
+import { type EventsSearch, lengthOf, periodOf } from './search.ts'
 
 /** The service sends something at least every 15 seconds. */
 const SILENT_MS = 40_000
@@ -53,7 +53,7 @@ export function createFeed(search: EventsSearch): Feed {
   const buffer = new EventBuffer(lengthOf(search) ? Number.POSITIVE_INFINITY : STEP)
   const wake = new EventTarget()
   const wakeUp = () => wake.dispatchEvent(new Event('wake'))
-  const drawing = drawingOf(buffer)
+  const drawing = drawingOf(buffer, periodOf(search) === 'all')
   const run = receiver({ buffer, wake, drawing, asked: queryOf(search, new Date()) })
   return {
     subscribe: drawing.subscribe,
@@ -84,14 +84,17 @@ const NOTHING = { shown: [], waiting: 0, removed: 0, received: 0, reached: undef
 
 type Drawing = ReturnType<typeof drawingOf>
 
-/** What the page draws: a copy of the buffer, which is made again after changes. */
-function drawingOf(buffer: EventBuffer) {
+/**
+ * What the page draws: a copy of the buffer, which is made again after changes.
+ * @param grows whether the first events are drawn while the later ones are read
+ */
+function drawingOf(buffer: EventBuffer, grows: boolean) {
   const listeners = new Set<() => void>()
   let connection: Connection = { kind: 'connecting' }
   let timer: ReturnType<typeof setTimeout> | undefined
   const copy = (): FeedState => {
     const { waiting, paused, pausedByHand, removed, received, reached } = buffer
-    const shown = connection.kind === 'reading' ? state.shown : buffer.shown
+    const shown = connection.kind === 'reading' && !grows ? state.shown : buffer.shown
     return { connection, shown, waiting, paused, pausedByHand, removed, received, reached }
   }
   let state: FeedState = { ...NOTHING, connection, paused: buffer.paused, pausedByHand: false }

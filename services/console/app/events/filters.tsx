@@ -47,6 +47,7 @@ export function Filters({ search, onChange }: FiltersProps) {
           data={ORDERS}
           value={isOldestFirst(search) ? 'oldest' : 'newest'}
           disabled={periodOf(search) === 'all'}
+          title={periodOf(search) === 'all' ? 'The list reads forward from the oldest event' : undefined}
           allowDeselect={false}
           onChange={order => onChange({ order: order === 'oldest' ? order : undefined, event: search.event })}
         />

@@ -113,13 +113,13 @@ function useSelected(events: readonly FeedEvent[], id: string | undefined): Feed
 /** More events are loaded at the end of the list where they appear: here, or below the list. */
 function Controls({ feed, state, oldestFirst }: { feed: Feed; state: FeedState; oldestFirst: boolean }) {
   const { connection, paused } = state
-  const isOver = connection.kind === 'ended' || connection.kind === 'refused'
+  const isOver = ['reading', 'ended', 'refused'].includes(connection.kind)
   const waiting = state.waiting.toLocaleString('en')
   const most = connection.kind === 'full' ? `more than ${waiting}` : waiting
   return (
     <Group gap="xs">
       <ConnectionBadge state={state} />
-      {paused && (
+      {paused && connection.kind !== 'reading' && (
         <Text size="sm" component="output">
           {most} waiting
         </Text>
