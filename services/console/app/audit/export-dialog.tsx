@@ -143,10 +143,13 @@ function ExportProgress({ state, total }: { state: ExportState; total: number | 
         <Progress.Section value={percent} aria-label="Progress of the export" />
       </Progress.Root>
       <Text size="sm" role="status">
-        {LABELS[kind]}: {so.lines.toLocaleString('en')} lines, {megabytes(so.blob.size)}
+        {LABELS[kind]}: {so.lines.toLocaleString('en')} lines, {sizeText(so.blob.size)}
       </Text>
     </Stack>
   )
 }
 
-const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`
+const sizeText = (bytes: number) =>
+  bytes < 1_000_000
+    ? `${Math.ceil(bytes / 1_000)} kB`
+    : `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`

@@ -136,7 +136,7 @@ export function NamedResources({ text, onChoose }: NamedResourcesProps) {
     <Group gap="xs" role="group" aria-label="Resources with this name">
       <Text size="sm">Show the changes of</Text>
       {found.map(({ value, label }) => (
-        <Button key={value} size="compact-sm" variant="default" onClick={() => onChoose(value)}>
+        <Button key={value} size="compact-sm" variant="default" maw="100%" onClick={() => onChoose(value)}>
           {label}
         </Button>
       ))}
