@@ -80,14 +80,22 @@ test('a table has the entries alone, with the names of environments', async () =
     ',,,,"{""header"":1}"',
     '7,API_DEPLOYED,e1,"{""a"":""b,c""}","{""record"":{""x"":"",""}}"',
     '8,API_UPDATED,,,"{""record"":1}"',
+    '9,API_UNDEPLOYED,e2,,"{""record"":1}"',
     ',,,,"{""trailer"":1}"',
   ].map(row => `${row}\r\n`)
-  const { blob, lines } = await exporting.entriesOnly(new Blob(rows), new Map([['e1', 'Staging, "old"']]))
-  expect(lines).toBe(3)
+  const { blob, lines } = await exporting.entriesOnly(
+    new Blob(rows),
+    new Map([
+      ['e1', 'Staging, "old"'],
+      ['e2', '=1+1'],
+    ]),
+  )
+  expect(lines).toBe(4)
   expect((await blob.text()).split('\r\n')).toEqual([
     'number,action,environment,after',
     '7,API_DEPLOYED,"Staging, ""old""","{""a"":""b,c""}"',
     '8,API_UPDATED,,',
+    '9,API_UNDEPLOYED,"\'=1+1",',
     '',
   ])
 })

@@ -179,4 +179,5 @@ export async function entriesOnly(
   return { blob: new Blob([BYTE_ORDER_MARK, ...rows]), lines: rows.length }
 }
 
-const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
+/** A cell. What a spreadsheet would take for a formula begins with an apostrophe, as the service writes it. */
+const quoted = (text: string) => `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`
