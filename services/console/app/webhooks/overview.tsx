@@ -17,7 +17,7 @@ import type { Webhook } from './webhook-queries.ts'
 
 /** With the default of the setting. No answer of the service has the pauses that are set. */
 const RETRIES =
-  'By default 15 within about 9 days, then a delivery is given up. The operator of Gantry can change this with the setting WEBHOOK_RETRY_SCHEDULE.'
+  'As the setting WEBHOOK_RETRY_SCHEDULE of the service has them; then a delivery is given up. The REST interface documentation has its default.'
 
 /** What a webhook does, and how well. */
 export function Overview({ webhook }: { webhook: Webhook }) {
