@@ -3,7 +3,7 @@ import { asyncApiDocument, openApiDocument } from '@gantry/contracts'
 import { matchesNone } from '@gantry/service-runtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import packageJson from '../../package.json' with { type: 'json' }
-import { type EventDocumentation, eventDocumentation } from './event-documentation.ts'
+import { eventDocumentation } from './event-documentation.ts'
 
 const LOCAL = 'http://localhost:8080'
 
@@ -19,25 +19,22 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
     const document = asyncApiDocument({ ...options, publicUrl })
     return tagged(Buffer.from(JSON.stringify(document)))
   })
-  const isKnown = publicUrl !== undefined && new URL(publicUrl).hostname !== 'localhost'
-  let shown: { url: string; events: EventDocumentation } | undefined
-  const eventsAt = (url: string) => {
-    if (shown?.url !== url) {
-      const document = asyncApiDocument({ ...options, publicUrl: url })
-      shown = { url, events: eventDocumentation(document, app.prefix) }
-    }
-    return shown.events
-  }
+  const known = new URL(publicUrl ?? LOCAL)
+  const isLocal = known.hostname === 'localhost'
+  const events = once(() => {
+    const document = asyncApiDocument({ ...options, publicUrl: publicUrl ?? LOCAL })
+    return eventDocumentation(document, app.prefix)
+  })
   const openApi = once(() => tagged(Buffer.from(JSON.stringify(openApiDocument(options)))))
 
   app.get('/openapi.json', async (request, reply) => sendDocument(request, reply, openApi()))
   app.get('/asyncapi.json', async (request, reply) => sendDocument(request, reply, asyncApi()))
   app.get('/docs/events', async ({ protocol, host }, reply) => {
-    const requested = `${protocol}://${host}${app.prefix}`
-    const { page, policy } = eventsAt(isKnown || !URL.canParse(requested) ? (publicUrl ?? LOCAL) : requested)
+    const { page, policy } = events()
+    const requested = isLocal ? URL.parse(`${protocol}://${host}`) : undefined
     return reply
       .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
-      .send(page)
+      .send(requested ? page.replaceAll(known.origin, requested.origin) : page)
   })
   app.get('/', async (_request, reply) => reply.redirect(`${app.prefix}/console/`))
 }

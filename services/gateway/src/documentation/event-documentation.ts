@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { asyncApiPage, html } from '@gantry/markup'
 
 export interface EventDocumentation {
-  page: Buffer
+  page: string
   /** The Content-Security-Policy of the page: it loads nothing, and runs no scripts. */
   policy: string
 }
@@ -29,7 +29,7 @@ ${body}
 `
   const hash = createHash('sha256').update(style.markup).digest('base64')
   return {
-    page: Buffer.from(page.markup),
+    page: page.markup,
     policy: `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   }
 }
