@@ -3363,7 +3363,7 @@ export interface Operations {
       size?: number | undefined
       /** property,(asc|desc), repeatable; properties: timestamp, action, resourceType */
       sort?: Array<`${'timestamp' | 'action' | 'resourceType'}${'' | ',asc' | ',desc'}`> | undefined
-      /** Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to; usernames are not searched */
+      /** Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to, of at most 1,000 APIs for each of the first 10 terms; usernames are not searched */
       text?: string | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined
@@ -3388,7 +3388,7 @@ export interface Operations {
    */
   exportAuditLog: {
     input: {
-      /** Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to; usernames are not searched */
+      /** Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to, of at most 1,000 APIs for each of the first 10 terms; usernames are not searched */
       text?: string | undefined
       /** Earliest timestamp, inclusive */
       from?: string | undefined

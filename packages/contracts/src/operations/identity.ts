@@ -554,7 +554,7 @@ export type AuditRecord = z.infer<typeof AuditRecord>
 const auditFilters = {
   text: text(1000).optional().meta({
     description:
-      'Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to; usernames are not searched',
+      'Each term is a case-insensitive substring of the user id, of the action, of the type, id or name of the resource at that time, or of the name of the API that it belongs to, of at most 1,000 APIs for each of the first 10 terms; usernames are not searched',
   }),
   from: writtenTime('Earliest timestamp, inclusive'),
   to: writtenTime('Latest timestamp, exclusive'),
