@@ -27,29 +27,19 @@ const namedIn = ({ environment, environmentName }: Omit<Deployment, 'job'>) => (
   environmentName,
 })
 
-type Entry = Pick<Schemas['HistoryEntry'], 'operation' | 'timestamp' | 'who'>
+type Entry = Pick<Schemas['HistoryEntry'], 'operation' | 'timestamp' | 'who' | 'environment'>
 
 const STARTS: readonly string[] = ['API_DEPLOYMENT_STARTED', 'API_UNDEPLOYMENT_STARTED']
-const ENDS: readonly string[] = ['API_DEPLOYED', 'API_UNDEPLOYED', 'API_DEPLOYMENT_FAILED']
 
 /**
- * Who started the job that started or ended at a time. Entries do not name their jobs: undefined if jobs of several people
- * ran at that time, or if the history was not read so far back.
+ * Who started the job that started or ended at a time: the latest start in its environment, which has one job at a time.
+ * Undefined if the history was not read so far back.
  * @param entries the history of the API, newest first
  */
 export function starterOf(at: string, entries: readonly Entry[]): Entry['who'] | undefined {
-  let candidates: Entry['who'][] = []
-  let ended = 0
-  for (const { operation, timestamp, who } of entries.toReversed()) {
-    if (STARTS.includes(operation)) {
-      if (timestamp === at) return who
-      candidates.push(who)
-    }
-    if (!ENDS.includes(operation)) continue
-    if (timestamp === at)
-      return new Set(candidates.map(one => one?.id)).size === 1 ? candidates[0] : undefined
-    // Without a running job the next one is again without doubt.
-    if (++ended >= candidates.length) [candidates, ended] = [[], 0]
-  }
-  return undefined
+  const from = entries.findIndex(({ timestamp, environment }) => timestamp === at && environment !== null)
+  const environment = entries[from]?.environment
+  return entries.slice(Math.max(from, 0)).find(entry => {
+    return STARTS.includes(entry.operation) && entry.environment === environment
+  })?.who
 }
