@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { useAllowed, useSession } from '../http/session.ts'
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { ButtonLink } from '../parts/links.tsx'
 import { notifyDone } from '../parts/notify.ts'
+import { PhoneMenu } from '../parts/phone-menu.tsx'
 import { ProblemPanel } from '../parts/problem-panel.tsx'
 import { draftOf, updateOf } from './draft.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
@@ -53,27 +54,11 @@ export function WebhookActions({ current }: { current: TaggedWebhook }) {
           </Button>
         ))}
       </Group>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button
-            size="xs"
-            variant="default"
-            hiddenFrom="sm"
-            loading={update.isPending}
-            aria-label={`Actions for ${webhook.displayName}`}
-          >
-            Actions
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => navigate(edit)}>Edit</Menu.Item>
-          {others.map(({ text, act, c }) => (
-            <Menu.Item key={text} onClick={act} {...(c && { c })}>
-              {text}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+      <PhoneMenu
+        of={webhook.displayName}
+        actions={[{ text: 'Edit', act: () => navigate(edit) }, ...others]}
+        loading={update.isPending}
+      />
       {update.isError && (
         <div style={{ flexBasis: '100%' }}>
           <ProblemPanel

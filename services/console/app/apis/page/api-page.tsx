@@ -1,5 +1,5 @@
 import '../../more-styles.ts'
-import { Alert, Button, Code, Group, Menu, Stack, Tabs, Title } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack, Tabs, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import type { Schemas } from '../../http/schemas.ts'
 import { useAllowed } from '../../http/session.ts'
 import { isProblem } from '../../parts/field-errors.ts'
 import { ButtonLink } from '../../parts/links.tsx'
+import { PhoneMenu } from '../../parts/phone-menu.tsx'
 import { ProblemPanel } from '../../parts/problem-panel.tsx'
 import { Loading } from '../../parts/states.tsx'
 import { StatusBadge } from '../../parts/statuses.tsx'
@@ -85,26 +86,13 @@ function Header({ api, etag }: { api: Schemas['Api']; etag: string }) {
               Delete
             </Button>
           </Group>
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <Button
-                size="xs"
-                variant="default"
-                hiddenFrom="sm"
-                aria-label={`Actions for ${api.displayName}`}
-              >
-                Actions
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item onClick={() => navigate({ to: '/apis/$apiId/edit', params: { apiId: api.id } })}>
-                Edit
-              </Menu.Item>
-              <Menu.Item c="red" onClick={open}>
-                Delete
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+          <PhoneMenu
+            of={api.displayName}
+            actions={[
+              { text: 'Edit', act: () => navigate({ to: '/apis/$apiId/edit', params: { apiId: api.id } }) },
+              { text: 'Delete', act: open, c: 'red' },
+            ]}
+          />
         </div>
       )}
       {deleting && <DeleteDialog api={api} etag={etag} onClose={close} />}
